@@ -527,6 +527,10 @@ export type ImageRequest = {
    */
   size?: string;
   /**
+   * Quality of the images: one of the model's qualities. Default: the first. Models without qualities do not take it.
+   */
+  quality?: string;
+  /**
    * One of the model's aspect_ratios. Default: the first.
    */
   aspect_ratio?: string;
@@ -575,6 +579,10 @@ export type VideoRequest = {
    * One of the model's aspect_ratios. Default: the first.
    */
   aspect_ratio?: string;
+  /**
+   * Resolution of the video, such as 1080p: one of the model's resolutions. Default: the first. Models without resolutions do not take it.
+   */
+  resolution?: string;
   /**
    * Input images: public https URLs or ids of uploaded files.
    *

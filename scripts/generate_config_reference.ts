@@ -100,6 +100,7 @@ function typeOf(schema: SettingSchema, root: SettingSchema): string {
     const values = allowedValues(schema.enum);
     return values.length > SHORT_LIST_MAX ? "string" : `one of ${values}`;
   }
+  if (typeof schema.type === "object") return `${schema.type[0]}, or a list`;
   if (schema.type === "array") return `list: ${typeOf(resolveSetting(schema.items!, root), root)}`;
   if (schema.type === "object") {
     if (typeof schema.additionalProperties !== "object") {

@@ -33,6 +33,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   "workflows/chat": 5,
   "workflows/dramas": 5,
   "workflows/quote": 5,
+  "workflows/retention": 5,
   "workflows/speech": 5,
   "workflows/tasks": 5,
   http: 6,
@@ -58,6 +59,7 @@ const ALLOWED_SIDEWAYS = new Set([
   "workflows/quote -> workflows/dramas",
   "workflows/quote -> workflows/speech",
   "workflows/quote -> workflows/tasks",
+  "workflows/retention -> workflows/tasks", // old tasks are removed by what knows them
   "site -> http", // pages answer errors with the statuses of the API
   "cli -> app", // the command line reads the same environment as the gateway
 ]);

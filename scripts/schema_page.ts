@@ -50,6 +50,9 @@ export async function writeSchemaPage(sql: Sql): Promise<string> {
     "`gateway ledger verify` checks on one snapshot that:",
     checks.map(({ name }) => `- ${name}`).join("\n"),
     "Constraints of single tables stand with the table.",
+    "## Growth",
+    "What bounds each table, so that nothing grows for ever:",
+    ["| table | bound |", "|---|---|", ...catalog.tables.map(boundRow)].join("\n"),
     "## Tables",
     ...catalog.tables.flatMap((table) => describeTable(catalog, table)),
     "## Views",
@@ -58,6 +61,24 @@ export async function writeSchemaPage(sql: Sql): Promise<string> {
     "Each stands in the file of its name.",
     ...functions.map(({ name, text }) => `**${name}**: ${headComment(text)}`),
   ].join("\n\n") + "\n";
+}
+
+/** A comment ends with a line that says what bounds the table. */
+const BOUND = /(?:^|\n)Bound: (.*)$/s;
+
+/** What bounds a table, by its comment; null where it does not say. */
+export function boundOfTable(comment: string | null): string | null {
+  return BOUND.exec(comment ?? "")?.[1] ?? null;
+}
+
+function boundRow({ name, comment }: Catalog["tables"][number]): string {
+  const bound = boundOfTable(comment);
+  if (bound === null) {
+    throw new Error(
+      `The comment of table ${name} does not say what bounds it: end it with a line "Bound: …".`,
+    );
+  }
+  return `| ${name} | ${cell(bound)} |`;
 }
 
 async function readCatalog(sql: Queries): Promise<Catalog> {
@@ -125,7 +146,7 @@ function describeTable(catalog: Catalog, { name, comment }: Catalog["tables"][nu
     .map(({ definition }) => `- \`${definition.replaceAll("public.", "")}\``);
   return [
     `### ${name}`,
-    ...(comment === null ? [] : [comment]),
+    ...(comment === null ? [] : [comment.replace(BOUND, "")]),
     ["| column | type | description |", "|---|---|---|", ...rows].join("\n"),
     ...(constraints.length === 0 ? [] : ["Constraints:", constraints.join("\n")]),
     ...(indexes.length === 0 ? [] : ["Indexes:", indexes.join("\n")]),

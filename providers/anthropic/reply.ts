@@ -2,7 +2,7 @@ import type {
   ChatMessage,
   ChatReply,
   FinishReason,
-  TokenUsage,
+  ReportedUsage,
 } from "../../src/upstream/adapter.ts";
 import { compact, count, type Json, record, records, text } from "../dialect/json.ts";
 import { disjoint } from "../dialect/usage.ts";
@@ -59,18 +59,21 @@ function joined(blocks: readonly Json[], type: string, field: string): string | 
 }
 
 /** `input_tokens` includes neither tokens read from the cache nor tokens written to it. */
-export function usageOf(usage: Json | null): TokenUsage | null {
+export function usageOf(usage: Json | null): ReportedUsage | null {
   if (usage === null) return null;
   const [read, written] = [count(usage.input_tokens), count(usage.output_tokens)];
   if (read === null && written === null) return null;
-  return disjoint(
-    {
-      input: (read ?? 0) + (count(usage.cache_creation_input_tokens) ?? 0),
-      cachedInput: count(usage.cache_read_input_tokens) ?? 0,
-      output: written ?? 0,
-      reasoning: count(record(usage.output_tokens_details)?.thinking_tokens) ?? 0,
-    },
-    false,
-    true,
-  );
+  const cacheWrites = count(usage.cache_creation_input_tokens) ?? 0;
+  const forHour = count(record(usage.cache_creation)?.ephemeral_1h_input_tokens) ?? 0;
+  const cacheWrite1h = Math.min(cacheWrites, forHour);
+  return disjoint({
+    input: read ?? 0,
+    cachedInput: count(usage.cache_read_input_tokens),
+    cacheWrite: cacheWrites - cacheWrite1h,
+    cacheWrite1h,
+    output: written ?? 0,
+    reasoning: count(record(usage.output_tokens_details)?.thinking_tokens),
+    webSearches: count(record(usage.server_tool_use)?.web_search_requests),
+    serviceTier: usage.service_tier,
+  }, { input: false, output: true });
 }

@@ -1,6 +1,12 @@
 import type { ChatRequest, UpstreamTarget } from "../../src/upstream/adapter.ts";
 import { callId } from "../dialect/call_id.ts";
-import { conversationOf, type Part, type Turn } from "../dialect/conversation.ts";
+import {
+  conversationOf,
+  joinTexts,
+  type Part,
+  type Text,
+  type Turn,
+} from "../dialect/conversation.ts";
 import { compact, type Json } from "../dialect/json.ts";
 import * as parameters from "../dialect/parameters.ts";
 import { refuse } from "../dialect/write.ts";
@@ -51,10 +57,11 @@ export function messagesBody(request: ChatRequest, target: UpstreamTarget): Json
 }
 
 /** The API has no mode for JSON without a schema: the system prompt asks for it. */
-function systemOf(system: string, format: parameters.Format): string | undefined {
-  const asked = format === "json" ? "Answer with one JSON object and nothing else." : "";
-  const whole = [system, asked].filter((part) => part !== "").join("\n");
-  return whole === "" ? undefined : whole;
+function systemOf(system: readonly Text[], format: parameters.Format): string | Json[] | undefined {
+  const asked: Text = { kind: "text", text: "Answer with one JSON object and nothing else." };
+  const texts = format === "json" ? [...system, asked] : system;
+  if (texts.some(({ cache }) => cache !== undefined)) return texts.map(blockOf);
+  return texts.length === 0 ? undefined : joinTexts(texts);
 }
 
 function messageOf({ role, parts }: Turn): Json {
@@ -62,6 +69,11 @@ function messageOf({ role, parts }: Turn): Json {
 }
 
 function blockOf(part: Part): Json {
+  const block = contentBlock(part);
+  return "cache" in part ? { ...block, cache_control: part.cache } : block;
+}
+
+function contentBlock(part: Part): Json {
   switch (part.kind) {
     case "text":
       return { type: "text", text: part.text };

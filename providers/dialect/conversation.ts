@@ -5,8 +5,8 @@ import { refuse } from "./write.ts";
 
 /** A request's messages, for providers whose API has alternating turns. */
 export interface Conversation {
-  /** System and developer messages of the whole request, joined in their order. */
-  readonly system: string;
+  /** Texts of the system and developer messages of the whole request, in their order. */
+  readonly system: readonly Text[];
   /** Alternating turns of user and assistant; never empty. */
   readonly turns: readonly Turn[];
 }
@@ -18,17 +18,26 @@ export interface Turn {
 
 /** `param` is its path in the client's request, for errors. */
 export type Part = Text | Bytes | Link | Call | Result;
-export interface Text {
+
+/** Content of a message. */
+type Content = Text | Bytes | Link;
+
+interface Cacheable {
+  /** The client's `cache_control`: the provider is to cache the prompt up to here. */
+  readonly cache?: Json;
+}
+
+export interface Text extends Cacheable {
   readonly kind: "text";
   readonly text: string;
 }
-export interface Bytes {
+export interface Bytes extends Cacheable {
   readonly kind: "bytes";
   readonly mime: string;
   readonly base64: string;
   readonly param: string;
 }
-export interface Link {
+export interface Link extends Cacheable {
   readonly kind: "link";
   readonly url: string;
   readonly param: string;
@@ -39,16 +48,16 @@ export interface Call {
   readonly name: string;
   readonly input: Json;
 }
-export interface Result {
+export interface Result extends Cacheable {
   readonly kind: "result";
   readonly id: string;
   /** The name of the tool that was called with this id. */
   readonly name: string;
-  readonly parts: readonly (Text | Bytes | Link)[];
+  readonly parts: readonly Content[];
 }
 
 export function conversationOf(request: ChatRequest): Conversation {
-  const system: string[] = [];
+  const system: Text[] = [];
   const turns: { role: Turn["role"]; parts: Part[] }[] = [];
   const names = new Map<string, string>();
 
@@ -65,7 +74,7 @@ export function conversationOf(request: ChatRequest): Conversation {
     switch (message.role) {
       case "system":
       case "developer":
-        system.push(textOf(message.content));
+        system.push(...textsOf(message.content));
         break;
       case "user":
         add("user", partsOf(message.content, `${param}.content`));
@@ -79,34 +88,55 @@ export function conversationOf(request: ChatRequest): Conversation {
       case "tool": {
         const id = text(message.tool_call_id) ?? "";
         const parts = partsOf(message.content, `${param}.content`);
-        add("user", [{ kind: "result", id, name: names.get(id) ?? id, parts }]);
+        add("user", [resultOf({ kind: "result", id, name: names.get(id) ?? id, parts })]);
         break;
       }
       default:
         refuse(`${param}.role`, "This model takes tools and tool messages, not functions.");
     }
   }
-  const prompt = system.filter((part) => part !== "").join("\n");
   // Without user and assistant messages, the system prompt becomes the first user turn.
-  if (turns.length === 0) return { system: "", turns: [opening(prompt)] };
-  return { system: prompt, turns };
+  if (turns.length === 0) return { system: [], turns: [opening(joinTexts(system))] };
+  return { system, turns };
 }
 
 function opening(prompt: string): Turn {
   return { role: "user", parts: [{ kind: "text", text: prompt }] };
 }
 
-function textOf(content: unknown): string {
-  if (typeof content === "string") return content;
-  return records(content).map((part) => text(part.text) ?? "").filter(Boolean).join("\n");
+export function joinTexts(texts: readonly Text[]): string {
+  return texts.map((part) => part.text).join("\n");
 }
 
-function partsOf(content: unknown, param: string): (Text | Bytes | Link)[] {
+function textsOf(content: unknown): Text[] {
+  const parts = typeof content === "string" ? [{ text: content }] : records(content);
+  return parts.flatMap((part) => {
+    const found = text(part.text) ?? "";
+    return found === "" ? [] : [withCache<Text>({ kind: "text", text: found }, part)];
+  });
+}
+
+function withCache<Kind extends Cacheable>(content: Kind, part: Json): Kind {
+  const cache = record(part.cache_control);
+  return cache === null ? content : { ...content, cache };
+}
+
+/** A mark inside of a tool's result is one of the whole result: providers cache no part of it. */
+function resultOf(result: Result): Result {
+  const cache = result.parts.findLast((part) => part.cache !== undefined)?.cache;
+  if (cache === undefined) return result;
+  const parts = result.parts.map(({ cache: _, ...part }) => part as Content);
+  return { ...result, parts, cache };
+}
+
+function partsOf(content: unknown, param: string): Content[] {
   if (typeof content === "string") return content === "" ? [] : [{ kind: "text", text: content }];
-  return records(content).flatMap((part, at) => partOf(part, `${param}.${at}`));
+  return records(content).flatMap((part, at) =>
+    partOf(part, `${param}.${at}`).map((read) => withCache(read, part))
+  );
 }
 
-function partOf(part: Json, param: string): (Text | Bytes | Link)[] {
+function partOf(part: Json, param: string): Content[] {
   switch (part.type) {
     case "text":
     case "refusal": {

@@ -24,6 +24,7 @@ export interface WriteRules {
   readonly messages?: {
     readonly roles?: Readonly<Record<string, string>>;
     readonly drop?: readonly string[];
+    readonly cache_control?: boolean;
   };
   readonly stream?: { readonly ask_usage?: boolean };
 }
@@ -39,27 +40,29 @@ export function requestWriter(rules: WriteRules): RequestWriter {
   const rename = Object.entries(parameters.rename ?? {});
   const knowsOlderLimit = hasRuleFor(parameters, "max_tokens") &&
     !hasRuleFor(parameters, "max_completion_tokens");
+  const { drop = [] } = parameters;
   const keep = Object.entries(parameters.keep ?? {});
-  const rewrite = messageRewriter(messages.roles ?? {}, messages.drop ?? []);
+  const rewrite = messageRewriter(messages);
   const askUsage = rules.stream?.ask_usage ?? true;
 
   return function writeRequest(request, target) {
     refuseUnable(request, parameters.refuse ?? []);
     const streamed = request.stream === true;
+    // A field that is not sent is undefined rather than deleted, which would make the object a slow one.
     const body: Record<string, unknown> = { ...parameters.defaults, ...request };
     body.model = target.model;
     // The gateway uses the newer name of the output limit; a provider's file may use the older one.
     if (knowsOlderLimit) moveField(body, "max_completion_tokens", "max_tokens");
-    for (const name of parameters.drop ?? []) delete body[name];
+    for (const name of drop) if (name in body) body[name] = undefined;
     for (const [name, bounds] of keep) clamp(body, name, bounds);
     for (const [from, to] of rename) moveField(body, from, to);
     // OpenAI accepts only the older name of the output limit together with a prediction.
     if (isPresent(body.prediction)) moveField(body, "max_completion_tokens", "max_tokens");
-    if (rewrite !== null) body.messages = request.messages.map(rewrite);
+    body.messages = request.messages.map(rewrite);
     if (target.extraBody !== undefined) Object.assign(body, target.extraBody);
     if (streamed && askUsage) {
       body.stream_options = { ...record(request.stream_options), include_usage: true };
-    } else if (!streamed || !askUsage) delete body.stream_options;
+    } else if (body.stream_options !== undefined) body.stream_options = undefined;
 
     const headers: Record<string, string> = {
       "content-type": "application/json",
@@ -132,24 +135,36 @@ function isPresent(value: unknown): boolean {
 
 /** Renames a field; its value replaces that of a field that already has the new name. */
 function moveField(body: Record<string, unknown>, from: string, to: string): void {
-  if (!Object.hasOwn(body, from)) return;
   const value = body[from];
-  delete body[from];
-  if (isPresent(value)) body[to] = value;
+  if (value === undefined) return;
+  body[from] = undefined;
+  if (value !== null) body[to] = value;
 }
 
-/** A function that copies only messages it changes; null where no rule changes messages. */
+/** A function that copies only messages it changes. */
 function messageRewriter(
-  roles: Readonly<Record<string, string>>,
-  drop: readonly string[],
-): ((message: Json) => Json) | null {
-  if (drop.length === 0 && Object.keys(roles).length === 0) return null;
+  { roles = {}, drop = [], cache_control: isCached = false }: NonNullable<WriteRules["messages"]>,
+): (message: Json) => Json {
   return function rewriteMessage(message) {
     const role = typeof message.role === "string" ? roles[message.role] : undefined;
-    if (role === undefined && !drop.some((name) => name in message)) return message;
+    const content = isCached ? message.content : withoutCacheMarks(message.content);
+    const isSame = role === undefined && content === message.content &&
+      !drop.some((name) => name in message);
+    if (isSame) return message;
     const copy: Record<string, unknown> = { ...message };
+    if (content !== message.content) copy.content = content;
     for (const name of drop) delete copy[name];
     if (role !== undefined) copy.role = role;
     return copy;
   };
+}
+
+/** Content without `cache_control`, which OpenAI's format does not have; the same where there is none. */
+function withoutCacheMarks(content: unknown): unknown {
+  if (!Array.isArray(content)) return content;
+  if (!content.some((part) => record(part)?.cache_control !== undefined)) return content;
+  return content.map((part) => {
+    const { cache_control: _, ...rest } = part;
+    return rest;
+  });
 }

@@ -3,7 +3,7 @@ import type {
   ChatMessage,
   ChatReply,
   FinishReason,
-  TokenUsage,
+  ReportedUsage,
   ToolCall,
 } from "../../src/upstream/adapter.ts";
 import { callId } from "../dialect/call_id.ts";
@@ -99,21 +99,37 @@ export function toolCall(call: Json, replyId: unknown, candidate: number, nth: n
 }
 
 /** The prompt's count includes cached tokens; the answer's count does not include thinking tokens. */
-export function usageOf(reply: Json): TokenUsage | null {
+export function usageOf(reply: Json): ReportedUsage | null {
   const usage = record(reply.usageMetadata);
   const prompt = count(usage?.promptTokenCount);
   const output = count(usage?.candidatesTokenCount);
   if (usage === null || prompt === null && output === null) return null;
-  return disjoint(
-    {
-      input: (prompt ?? 0) + (count(usage.toolUsePromptTokenCount) ?? 0),
-      cachedInput: count(usage.cachedContentTokenCount) ?? 0,
-      output: output ?? 0,
-      reasoning: count(usage.thoughtsTokenCount) ?? 0,
-    },
-    true,
-    false,
-  );
+  const audioOutput = Math.min(output ?? 0, audioOf(usage.candidatesTokensDetails));
+  return disjoint({
+    input: (prompt ?? 0) + (count(usage.toolUsePromptTokenCount) ?? 0),
+    cachedInput: count(usage.cachedContentTokenCount),
+    // Cached audio is counted as cached.
+    audioInput: Math.max(0, audioOf(usage.promptTokensDetails) - audioOf(usage.cacheTokensDetails)),
+    output: (output ?? 0) - audioOutput,
+    audioOutput,
+    reasoning: count(usage.thoughtsTokenCount),
+    webSearches: searchesOf(reply),
+    serviceTier: usage.serviceTier,
+  }, { input: true, output: false });
+}
+
+/** The audio among counts by modality. */
+function audioOf(details: unknown): number {
+  const audio = records(details).filter(({ modality }) => modality === "AUDIO");
+  return audio.reduce((sum, { tokenCount }) => sum + (count(tokenCount) ?? 0), 0);
+}
+
+/** Queries of an answer that is grounded in a search; null where it is not. */
+function searchesOf(reply: Json): number | null {
+  const queries = records(reply.candidates).map((candidate) =>
+    record(candidate.groundingMetadata)?.webSearchQueries
+  ).filter(Array.isArray);
+  return queries.length === 0 ? null : queries.reduce((sum, list) => sum + list.length, 0);
 }
 
 /** The chosen tokens, each with its most likely alternatives. */

@@ -1,6 +1,7 @@
 import type { ChatRequest, UpstreamTarget } from "../../src/upstream/adapter.ts";
 import {
   conversationOf,
+  joinTexts,
   type Link,
   type Part,
   type Result,
@@ -25,7 +26,7 @@ export function contentBody(request: ChatRequest, target: UpstreamTarget): Json 
   const use = parameters.toolUseOf(request);
   const signed = generationOf(target.model) === "levels";
   return compact({
-    systemInstruction: system === "" ? undefined : { parts: [{ text: system }] },
+    systemInstruction: system.length === 0 ? undefined : { parts: [{ text: joinTexts(system) }] },
     contents: turns.map((turn) => contentOf(turn, signed)),
     tools: use === null ? undefined : [{ functionDeclarations: use.tools.map(toolOf) }],
     toolConfig: use === null ? undefined : choiceOf(use),

@@ -4,8 +4,8 @@ import type {
   ChunkChoice,
   ChunkDelta,
   FinishReason,
+  ReportedUsage,
   ServerSentEvent,
-  TokenUsage,
   ToolCallDelta,
 } from "../../src/upstream/adapter.ts";
 import { compact, count, type Json, record, records } from "../dialect/json.ts";
@@ -70,7 +70,7 @@ export class ContentReader implements ChatReader {
 }
 
 /** Every event has the counts so far; counts without the answer's tokens are ignored. */
-function countedUsage(piece: Json, isFinished: boolean): TokenUsage | undefined {
+function countedUsage(piece: Json, isFinished: boolean): ReportedUsage | undefined {
   const usage = usageOf(piece);
   if (usage === null) return undefined;
   return isFinished || usage.output + usage.reasoning > 0 ? usage : undefined;

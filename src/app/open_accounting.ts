@@ -1,4 +1,6 @@
 import { join } from "node:path";
+import type { LogRows } from "../domain/ledger/batch.ts";
+import { currencyOf } from "../domain/ledger/insufficient.ts";
 import { type Ledger, openLedger } from "../domain/ledger/ledger.ts";
 import { startSweepLoop } from "../domain/ledger/sweep_loop.ts";
 import type { Cluster } from "../platform/cluster/cluster.ts";
@@ -15,20 +17,39 @@ interface Deps {
   configStore: ConfigStore;
   metrics: Metrics;
   log: Log;
+  /** Travels in the ledger's statements. */
+  requestLog: LogRows;
 }
+
+/** What the database's function ledger_recall announces, followed by an account. */
+const RECALL = "recall:";
 
 /** The ledger, settlements that wait for the database, and the sweeper of expired holds. */
 export function openAccounting(
-  { database, cluster, configStore, metrics, log }: Deps,
+  { database, cluster, configStore, metrics, log, requestLog }: Deps,
   { onDeploy, dataDir }: Pick<Settings, "onDeploy" | "dataDir">,
 ): { readonly ledger: Ledger } & AsyncDisposable {
   const onExceeded = watchExceeded({ database, cluster, metrics, log });
   const ledger = openLedger({
     database,
-    money: () => configStore.current.service,
+    money: () => currencyOf(configStore.current),
     onExceeded,
     onOrphanedHold: (id, error) =>
       log.warn("hold release failed, sweeper will retry", { request_id: id, error }),
+    logRows: requestLog,
+    // Not for the embedded database: it has no notifications for recalls, and its one process waits for no network.
+    reserves: database.kind === "embedded" ? undefined : {
+      nodeId: cluster.nodeId,
+      log,
+      onRecall(listener) {
+        cluster.onAnnouncement((subject) => {
+          if (subject.startsWith(RECALL)) listener(subject.slice(RECALL.length));
+        });
+        cluster.onChange((topic, account) => {
+          if (topic === "account_stopped") listener(account);
+        });
+      },
+    },
     pending: { folder: onDeploy ? undefined : join(dataDir, "settlements"), log },
   });
   ledger.pending.replay();
@@ -37,6 +58,7 @@ export function openAccounting(
     ledger,
     async [Symbol.asyncDispose]() {
       await sweeper[Symbol.asyncDispose]();
+      await ledger.reserves?.[Symbol.asyncDispose]();
       await ledger.pending[Symbol.asyncDispose]();
     },
   };

@@ -1,4 +1,4 @@
-import { createPartitions } from "../domain/ledger/partitions.ts";
+import { createMissingPartitions } from "../platform/database/partitioned_tables.ts";
 import type { Settings } from "./environment.ts";
 import { inDataDir } from "../platform/database/data_dir.ts";
 import type { Database, OpenOptions } from "../platform/database/database.ts";
@@ -29,7 +29,7 @@ export async function openMigratedDatabase(
   const withRetry: WithStartupRetry = (step) =>
     inDataDir(dataDir, () => waitForDatabase(waiting, step));
   const { applied, functions } = await withRetry(() => migrate(database.sql));
-  await withRetry(() => createPartitions(database.sql, { isStart: true }));
+  await withRetry(() => createMissingPartitions(database.sql, { isStart: true }));
   if (applied.length + functions.length > 0) log.info("database migrated", { applied, functions });
   opened.move();
   return { database, withRetry };

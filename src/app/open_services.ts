@@ -5,6 +5,8 @@ import { type OpenFiles, openFiles } from "../domain/files/open_files.ts";
 import { storePlans } from "../domain/ledger/plans.ts";
 import { RateLimiter } from "../domain/limits/rate_limit.ts";
 import { SharedRateLimiter } from "../domain/limits/shared_rate.ts";
+import { BodySeal } from "../domain/requests/body_seal.ts";
+import { requireSeal } from "../domain/requests/require_seal.ts";
 import { DELIVERY } from "../domain/webhooks/enqueue_event.ts";
 import type { AppDeps } from "../http/app.ts";
 import { openapi } from "../http/openapi.ts";
@@ -22,10 +24,10 @@ import { ConfigVersions } from "../workflows/tasks/config_versions.ts";
 import { countTasks } from "../workflows/tasks/operate_tasks.ts";
 import { TASK } from "../workflows/tasks/task.ts";
 import type { GatewayOptions } from "./gateway.ts";
-import { openAuditLog } from "./open_audit_log.ts";
 import { openAccounting } from "./open_accounting.ts";
 import { openChat } from "./open_chat.ts";
 import { openRequestLog } from "./open_request_log.ts";
+import { openRetention } from "./open_retention.ts";
 import type { GatewayServer } from "./open_http_server.ts";
 import { openSite } from "./open_site.ts";
 import type { GatewayStorage } from "./open_storage.ts";
@@ -66,9 +68,11 @@ export async function openServices(deps: Deps, options: GatewayOptions): Promise
   const limiter = database.kind === "embedded"
     ? new RateLimiter()
     : opened.use(openSharedLimiter(storage, options));
-  const { requestLog } = opened.use(openRequestLog(core, timing?.requestLog));
-  opened.use(await openAuditLog(core, timing?.auditMaintainMs));
-  const { ledger } = opened.use(openAccounting(core, options));
+  const seal = new BodySeal(options.secretsKey === undefined ? [] : [options.secretsKey]);
+  await configStore.guard(requireSeal(seal));
+  const { requestLog, bodyLog } = opened.use(openRequestLog(core, seal, timing?.requestLog));
+  const { retention } = opened.use(openRetention(core, options, timing?.retention));
+  const { ledger } = opened.use(openAccounting({ ...core, requestLog }, options));
   const files = opened.use(await withRetry(() => openOwnFiles(deps, options, address)));
   const imageHosts = new PublicHosts({ resolve: options.resolve });
   const { admission, upstreams, chat, http1 } = opened.use(
@@ -97,7 +101,7 @@ export async function openServices(deps: Deps, options: GatewayOptions): Promise
     { download: timing?.download, timing: timing?.tasks },
   );
   const shared = {
-    ...{ database, cluster, configStore, upstreams, tasks, requestLog },
+    ...{ database, cluster, configStore, upstreams, tasks, requestLog, bodyLog, retention },
     webhooks: events.webhooks,
   };
   const { deps: site } = opened.use(

@@ -2,6 +2,7 @@ import { ApiError } from "../lib/api_error.ts";
 import type { Cluster } from "../platform/cluster/cluster.ts";
 import type { ConfigStore } from "../platform/config/config_store.ts";
 import type { Files } from "../domain/files/files.ts";
+import { currencyOf } from "../domain/ledger/insufficient.ts";
 import type { Ledger } from "../domain/ledger/ledger.ts";
 import type { PublicHosts } from "../platform/outbound/public_hosts.ts";
 import type { Outbound } from "../platform/outbound/safe_fetch.ts";
@@ -17,6 +18,8 @@ import {
 } from "../workflows/tasks/downloads.ts";
 import { tasksById, taskVersions } from "../workflows/tasks/find_task.ts";
 import { SUBMISSION_TIMING, type SubmissionTiming } from "../workflows/tasks/submit_task.ts";
+import { openTaskChanges } from "../workflows/tasks/task_changes.ts";
+import { openTaskWrites } from "../workflows/tasks/task_writes.ts";
 import { type TaskHandler, taskWorker } from "../workflows/tasks/task_worker.ts";
 import { TaskWatch } from "../workflows/tasks/task_watch.ts";
 import type { Log } from "../platform/telemetry/log.ts";
@@ -57,6 +60,7 @@ export function openTasks(
   const { database, configStore, configs, ledger, queue, files, outbound, imageHosts, onEnd, log } =
     deps;
   const limits = { ...DOWNLOAD_LIMITS, ...download };
+  const writes = openTaskWrites(database, queue);
   const tasks: TaskDeps = {
     database,
     queue,
@@ -70,12 +74,15 @@ export function openTasks(
       silenceMs: limits.silenceMs,
     }),
     downloads: { limits, slots: new DownloadSlots(limits.slots) },
-    creation: new TaskCreation(
+    creation: new TaskCreation({
       database,
       queue,
-      () => configStore.current.service,
-      (version) => configs.stored(version),
-    ),
+      writes,
+      money: () => currencyOf(configStore.current),
+      storeConfig: (version) => configs.stored(version),
+    }),
+    changes: openTaskChanges(database.sql),
+    writes,
     watch: openWatch(deps),
     timing: { ...SUBMISSION_TIMING, ...timing },
     configOf: (version) => configs.of(version),

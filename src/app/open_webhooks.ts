@@ -4,17 +4,16 @@ import type { Files } from "../domain/files/files.ts";
 import type { Outbound } from "../platform/outbound/safe_fetch.ts";
 import type { JobHandler, Queue } from "../platform/queue/queue.ts";
 import type { Database } from "../platform/database/database.ts";
-import { isStorageDown, nullIfUnavailable } from "../platform/database/storage_error.ts";
+import { nullIfUnavailable } from "../platform/database/storage_error.ts";
 import { openDeliveryMetrics } from "../platform/telemetry/delivery_metrics.ts";
 import type { Log } from "../platform/telemetry/log.ts";
 import type { Metrics } from "../platform/telemetry/metrics.ts";
 import { openSecretBox } from "../domain/webhooks/secret_box.ts";
 import { deliveryWorker } from "../domain/webhooks/sender.ts";
-import { pruneWebhooks } from "../domain/webhooks/prune_webhooks.ts";
 import { countWebhooks, type Webhooks } from "../domain/webhooks/webhooks.ts";
-import { periodic } from "../lib/timers.ts";
+import { periodic, rethrow } from "../lib/timers.ts";
 
-const PRUNE_MS = 3_600_000;
+const EXPIRE_MS = 3_600_000;
 
 interface Deps {
   database: Database;
@@ -57,22 +56,16 @@ export function openWebhooks(
     },
     log,
   });
-  const pruning = periodic(async () => {
-    sender.expireHealth();
-    await pruneWebhooks(sql);
-  }, {
-    intervalMs: PRUNE_MS,
-    onError(error) {
-      // A database outage is reported by the readiness probe.
-      if (!isStorageDown(error)) log.error("webhook delivery log pruning failed", { error });
-    },
+  const expiring = periodic(() => sender.expireHealth(), {
+    intervalMs: EXPIRE_MS,
+    onError: rethrow,
   });
   return {
     worker: sender,
     webhooks: { sql, secretBox, notify: (message) => queue.notify(message) },
     settled: (maxMs) => sender.settled(maxMs),
     async [Symbol.asyncDispose]() {
-      await Promise.all([pruning[Symbol.asyncDispose](), sender[Symbol.asyncDispose]()]);
+      await Promise.all([expiring[Symbol.asyncDispose](), sender[Symbol.asyncDispose]()]);
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { PasswordCost } from "../domain/accounts/passwords.ts";
 import type { ChatTiming } from "../workflows/chat/stream_chat.ts";
 import type { RequestLogTiming } from "./open_request_log.ts";
+import type { RetentionTiming } from "./open_retention.ts";
 import type { TimeOptions } from "./watch_time.ts";
 import type { ConnectionTiming } from "../http/http_listener.ts";
 import type { BodyPace } from "../domain/limits/paced_reads.ts";
@@ -19,6 +20,5 @@ export interface GatewayTiming {
   tasks?: Partial<SubmissionTiming>;
   passwords?: PasswordCost;
   requestLog?: Partial<RequestLogTiming>;
-  /** How often partitions of the audit log are created and dropped. */
-  auditMaintainMs?: number;
+  retention?: Partial<RetentionTiming>;
 }

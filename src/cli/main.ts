@@ -16,6 +16,7 @@ import { runPlan } from "./plan.ts";
 import { reload } from "./reload.ts";
 import { requestList, requestShow } from "./request.ts";
 import { runRoutes } from "./routes.ts";
+import { storageList, storageSweep } from "./storage.ts";
 import { tokenCreate, tokenList, tokenRevoke } from "./token.ts";
 import { taskList, taskReplay, taskShow } from "./task.ts";
 import { webhookRedeliver, webhookVerify } from "./webhook.ts";
@@ -49,6 +50,8 @@ export const COMMANDS: readonly [name: string, command: Command][] = [
   ["ledger verify", ledgerVerify],
   ["request list", requestList],
   ["request show", requestShow],
+  ["storage list", storageList],
+  ["storage sweep", storageSweep],
   ["task list", taskList],
   ["task show", taskShow],
   ["task replay", taskReplay],

@@ -111,14 +111,17 @@ export const accountPlan: Command = {
 };
 
 export const ledgerVerify: Command = {
-  usage: "ledger verify",
+  usage: "ledger verify [--archives]",
   summary: "Check the invariants of the ledger; exit code 1 when one is violated",
   endpoints: ["GET /admin/v1/ledger/verify"],
-  async run(terminal) {
+  options: {
+    archives: { type: "boolean", summary: "Also read the files of archived months" },
+  },
+  async run(terminal, _args, { archives }) {
     const result = await callAdminApi<{ ok: boolean; checks: LedgerCheck[] }>(
       terminal,
       "GET",
-      "/ledger/verify",
+      archives === true ? "/ledger/verify?archives=true" : "/ledger/verify",
     );
     const rows = result.checks.map(({ name, ok, detail }) => [ok ? "ok" : "FAILED", name, detail]);
     terminal.print(

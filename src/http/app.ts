@@ -96,7 +96,8 @@ function mountOperation(
   }
   for (const { route, path } of placed) {
     const endpoint = withNotice(configured, withFunds(route, deps, route.open(deps, configured)));
-    app.on(route.method, routerPath(path), guard(route, labels, endpoint));
+    const { isCharged = false } = route;
+    app.on(route.method, routerPath(path), guard(route, { ...labels, isCharged }, endpoint));
   }
   mountOtherMethods(fallback, guard, placed, () => labels);
 }

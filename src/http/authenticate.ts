@@ -5,6 +5,7 @@ import { accountSuspended } from "../domain/accounts/account_status.ts";
 import { ApiError } from "../lib/api_error.ts";
 import type { AccountPlan, Config } from "../platform/config/config.ts";
 import type { Allowance, Limiter } from "../domain/limits/limiter.ts";
+import type { BodyLog } from "../domain/requests/body_log.ts";
 import { OpenRequest } from "../domain/requests/open_request.ts";
 import type { RequestLog } from "../domain/requests/request_log.ts";
 import type { Endpoint, HttpContext, HttpExchange } from "./exchange.ts";
@@ -13,6 +14,7 @@ export interface AuthenticateDeps {
   apiKeys: ApiKeyCache;
   limiter: Limiter;
   requestLog: RequestLog;
+  bodyLog: BodyLog;
 }
 
 /** What the metrics and the request log call a route. */
@@ -21,6 +23,8 @@ export interface RouteLabels {
   readonly route: string;
   /** Its operation; null for an unknown endpoint. */
   readonly operation: string | null;
+  /** It calls models. Bodies of other requests are never kept: some have secrets of the account. */
+  readonly isCharged?: boolean;
 }
 
 /** A slowed account may make this fraction of its plan's requests. */
@@ -34,7 +38,7 @@ const CLIENT_REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
  */
 export function authenticated(
   deps: AuthenticateDeps,
-  { route, operation }: RouteLabels,
+  { route, operation, isCharged = false }: RouteLabels,
   endpoint: Endpoint,
 ): Endpoint {
   const proceed = (c: HttpContext, caller: Caller | null, next: Endpoint) => {
@@ -48,7 +52,11 @@ export function authenticated(
     const { restrictions } = caller;
     if (restrictions !== null && restrictions.expiresAt <= Date.now()) throw keyExpired();
     const logged = exchange.caller === null ? caller : { account: caller.account, key: null };
-    exchange.logged = new OpenRequest(deps.requestLog, exchange, logged, operation);
+    const request = exchange.logged = new OpenRequest(deps.requestLog, exchange, logged, operation);
+    const { bodies: keep, bodyBytesMax: bytesMax } = exchange.config.logs;
+    if (keep !== "off" && isCharged && caller.logBodies) {
+      request.bodies = deps.bodyLog.open(request, { keep, bytesMax });
+    }
     return applyRateLimit(deps, c, caller, next);
   };
   return function authenticatedEndpoint(c) {

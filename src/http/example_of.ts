@@ -1,5 +1,5 @@
 import { isModelType } from "../model_types/model_types.ts";
-import { type Config, isVisible, type Model } from "../platform/config/config.ts";
+import { type Config, isVisible, type Model, statusAt } from "../platform/config/config.ts";
 
 /** Models of the examples are those of the shipped configuration: `sim-` and the type. */
 const SAMPLE_MODEL = /^sim-(\w+)$/;
@@ -37,7 +37,8 @@ export function exampleModel(
   type: Model["type"],
   account: { id: string; plan: string } = { id: "", plan: "free" },
 ): Model | undefined {
+  const now = Date.now();
   return [...config.models.values()].find((model) =>
-    model.type === type && model.status !== "unavailable" && isVisible(model, account)
+    model.type === type && statusAt(model, now) !== "unavailable" && isVisible(model, account)
   );
 }

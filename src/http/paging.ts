@@ -26,13 +26,18 @@ export function readPage(c: HttpContext): PageRequest {
   return { limit: Number(limit), after, order };
 }
 
-/** Sends one page of a list. */
-export function sendJsonPage(data: { id: string }[], hasMore: boolean): Response {
+/** Sends one page of a list, with further fields beside the usual ones. */
+export function sendJsonPage(
+  data: { id: string }[],
+  hasMore: boolean,
+  more: object = {},
+): Response {
   return sendJson(JSON.stringify({
     object: "list",
     data,
     first_id: data[0]?.id ?? null,
     last_id: data.at(-1)?.id ?? null,
     has_more: hasMore,
+    ...more,
   }));
 }

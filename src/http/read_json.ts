@@ -25,6 +25,7 @@ export async function readJson(c: HttpContext): Promise<unknown> {
   });
   // Released by RequestHandler with the response.
   c.env.body = reservation;
+  c.env.logged?.bodies?.noteRequest(bytes);
   if (bytes.length <= LARGE_BYTES) return parseShallow(bytes, jsonDepthMax);
   return await large.run(() => {
     scanJson(bytes, { depthMax: jsonDepthMax, valuesMax: jsonValuesMax });

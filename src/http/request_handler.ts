@@ -12,6 +12,7 @@ import type { Metrics } from "../platform/telemetry/metrics.ts";
 import { UpstreamFailure } from "../upstream/failure.ts";
 import type { HealthProbe, Readiness } from "./health.ts";
 import type { Env, HttpExchange } from "./exchange.ts";
+import { noteResponse } from "./note_response.ts";
 import { renderError, toApiError } from "./render_error.ts";
 import { healthRoutes } from "./routes/health.ts";
 
@@ -165,7 +166,7 @@ export class RequestHandler {
   }
 
   #toErrorResponse(error: unknown, request: Request, exchange: HttpExchange): Response {
-    if (isDisconnectError(error) && request.signal.aborted) {
+    if (request.signal.aborted && isDisconnectError(error, request.signal)) {
       exchange.errorCode = "client_disconnected";
       return new Response(null, { status: CLIENT_DISCONNECTED });
     }
@@ -185,7 +186,11 @@ export class RequestHandler {
     return renderError(apiError, exchange.requestId);
   }
 
-  #finish(request: Request, exchange: HttpExchange, response: Response): Response {
+  #finish(
+    request: Request,
+    exchange: HttpExchange,
+    response: Response,
+  ): Response | Promise<Response> {
     this.#inFlight--;
     if (exchange.body?.isKept === false) exchange.body.release();
     const { headers } = response;
@@ -203,11 +208,12 @@ export class RequestHandler {
     const { metrics, log } = this.deps;
     const { path, logged } = exchange;
     if (path.startsWith("/v1/")) headers.append("server-timing", serverTiming(ms, logged));
+    const sent = logged?.bodies ? noteResponse(response, logged.bodies) : response;
     logged?.respond(response.status, exchange.errorCode, ms);
     metrics.requests.observe(exchange.route, request.method, response.status, ms);
     // Probes and metrics are asked for every few seconds: their success is not logged.
     const isFrequent = path === "/metrics" || this.#probes.has(path);
-    if (isFrequent && response.status < 500) return response;
+    if (isFrequent && response.status < 500) return sent;
     log.request({
       request_id: exchange.requestId,
       method: request.method,
@@ -220,7 +226,7 @@ export class RequestHandler {
       client_request_id: exchange.clientRequestId ?? undefined,
       code: exchange.errorCode ?? undefined,
     });
-    return response;
+    return sent;
   }
 }
 
@@ -239,9 +245,9 @@ function pathOf(url: string): string {
   return end === -1 ? url.slice(start) : url.slice(start, end);
 }
 
-/** How a wait for an upstream ends when the client disconnects. */
-function isDisconnectError(error: unknown): boolean {
-  return error instanceof UpstreamFailure ||
+/** How a wait for an upstream, or for money, ends when the client disconnects. */
+function isDisconnectError(error: unknown, { reason }: AbortSignal): boolean {
+  return error === reason || error instanceof UpstreamFailure ||
     (error instanceof ApiError && error.code === "upstream_timeout");
 }
 

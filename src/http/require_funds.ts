@@ -1,6 +1,6 @@
 import { ApiError } from "../lib/api_error.ts";
 import { decimal } from "../lib/money.ts";
-import type { Config } from "../platform/config/config.ts";
+import type { Config, Price } from "../platform/config/config.ts";
 import { readBalance } from "../domain/ledger/balance.ts";
 import type { Database } from "../platform/database/database.ts";
 import { accountOf, type Endpoint, type HttpContext } from "./exchange.ts";
@@ -61,10 +61,15 @@ function hasFreePrice(config: Config): boolean {
   let hasFree = freePrices.get(config);
   if (hasFree === undefined) {
     const prices = [...config.books.values()].flatMap((book) => [...book.prices.values()].flat());
-    hasFree = prices.some(({ amounts }) =>
-      Object.values(amounts).every((amount) => decimal(amount!) === 0n)
-    );
+    hasFree = prices.some(isFree);
     freePrices.set(config, hasFree);
   }
   return hasFree;
+}
+
+/** Free for some requests: the balance that the others need is checked when they are quoted. */
+function isFree({ terms: { price, input_price, output_price, variants = [] } }: Price): boolean {
+  const isZero = (amount: string | undefined) => amount !== undefined && decimal(amount) === 0n;
+  return isZero(price) || isZero(input_price) && isZero(output_price) ||
+    variants.some((variant) => isZero(variant.price));
 }

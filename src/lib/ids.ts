@@ -15,7 +15,8 @@ export type IdPrefix =
   | "whs"
   | "evt"
   | "task"
-  | "file";
+  | "file"
+  | "rsv";
 
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 const POOL_BYTES = 4096;
@@ -63,9 +64,19 @@ export function newId(prefix: IdPrefix, now: number = Date.now()): string {
   return `${prefix}_${lastTime}${randomEight()}${randomEight()}`;
 }
 
+/** What the ids of a moment begin with. Ids of earlier moments sort before it, all others after it. */
+export function idPrefixAt(prefix: string, ms: number): string {
+  return `${prefix}_${timeDigits(ms)}`;
+}
+
 /** The time in an id, in milliseconds; null for a text that is no id. */
 export function timeOfId(id: string): number | null {
-  const digits = /^[a-z]+_([0-7][0-9a-hjkmnp-tv-z]{9})[0-9a-hjkmnp-tv-z]{16}$/.exec(id)?.[1];
+  return /^[a-z]+_[0-9a-hjkmnp-tv-z]{26}$/.test(id) ? timeOfIdPrefix(id) : null;
+}
+
+/** The time that an id begins with, in milliseconds, whatever follows it; null where there is none. */
+export function timeOfIdPrefix(id: string): number | null {
+  const digits = /^[a-z]+_([0-7][0-9a-hjkmnp-tv-z]{9})/.exec(id)?.[1];
   if (digits === undefined) return null;
   let ms = 0;
   for (const digit of digits) ms = ms * 32 + ALPHABET.indexOf(digit);

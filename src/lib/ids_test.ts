@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { newId, timeOfId } from "./ids.ts";
+import { idPrefixAt, newId, timeOfId, timeOfIdPrefix } from "./ids.ts";
 
 Deno.test("an id has the time it was made at, to the millisecond", () => {
   for (const ms of [0, 1, Date.now(), 2 ** 48 - 1]) assert.equal(timeOfId(newId("req", ms)), ms);
@@ -14,4 +14,15 @@ Deno.test("a text that is no id has no time", () => {
   }
   assert.equal(timeOfId(id.replace("_0", "_8")), null, "beyond 48 bits");
   assert.equal(timeOfId(id.replace("_00", "_0u")), null, "not a digit");
+});
+
+Deno.test("ids of a moment begin with its prefix, which sorts after all earlier ids", () => {
+  const now = Date.parse("2026-11-30T23:59:59.999Z");
+  const prefix = idPrefixAt("req", now);
+  assert.ok(newId("req", now).startsWith(prefix));
+  assert.ok(newId("req", now - 1) < prefix);
+  assert.ok(newId("req", now + 1) > prefix);
+  assert.equal(timeOfIdPrefix(prefix), now);
+  assert.equal(timeOfIdPrefix(`${newId("evt", now)}01`), now);
+  assert.equal(timeOfIdPrefix("evt_test"), null);
 });

@@ -68,3 +68,16 @@ export function roundHalfUp({ num, den }: Fraction, scale: number): bigint {
 function step(scale: number): bigint {
   return 10n ** BigInt(SCALE - scale);
 }
+
+/** Reduced to lowest terms: dozens of amounts would make very long denominators. */
+export function addFractions(a: Fraction, b: Fraction): Fraction {
+  const num = a.num * b.den + b.num * a.den;
+  const den = a.den * b.den;
+  const divisor = greatestCommonDivisor(num, den);
+  return { num: num / divisor, den: den / divisor };
+}
+
+function greatestCommonDivisor(a: bigint, b: bigint): bigint {
+  while (b !== 0n) [a, b] = [b, a % b];
+  return a === 0n ? 1n : a;
+}

@@ -36,13 +36,14 @@ export const avatar: MediaModelType = {
         param: "audio_file_id",
       });
     }
+    const parameters = { ...ratio, seconds_max: seconds };
     return {
       job: {
         prompt: null,
-        parameters: { ...ratio, seconds_max: seconds },
+        parameters,
         inputs: [{ role: "avatar", file_id: face.id }, { role: "audio", file_id: audio.id }],
       },
-      maxUsage: videoUsage(seconds),
+      maxUsage: videoUsage(seconds, parameters),
     };
   },
 

@@ -46,11 +46,7 @@ export interface MessageTotals {
   readonly characters: number;
 }
 
-export function checkChatLimits(
-  model: LimitedModel,
-  request: ChatBody,
-  { images, characters }: MessageTotals,
-): void {
+export function checkChatLimits(model: LimitedModel, { images, characters }: MessageTotals): void {
   if (images > 0) need(model, "vision", "messages");
   checkMax(model, { limit: "max_input_images", value: images, param: "messages", unit: "images" });
   const charactersMax = numberLimit(model, "max_prompt_length") ?? Infinity;
@@ -60,11 +56,6 @@ export function checkChatLimits(
       `The messages have ${characters} characters. The limit of ${model.id} is ${charactersMax}.`,
       { param: "messages" },
     );
-  }
-  for (const param of ["max_completion_tokens", "max_tokens"]) {
-    const asked = request[param];
-    if (typeof asked !== "number") continue;
-    checkMax(model, { limit: "max_output_tokens", value: asked, param, unit: "tokens" });
   }
 }
 
@@ -99,8 +90,8 @@ function checkMax(
 
 /** Output tokens of a model without a configured limit. */
 const OUTPUT_TOKENS_DEFAULT = 4096;
-/** Tokens left for the answer to a prompt that may fill the context. */
-const OUTPUT_TOKENS_LEAST = 256;
+/** Tokens left for the answer to a prompt that may fill the context, or to an account with little money. */
+export const OUTPUT_TOKENS_LEAST = 256;
 /** Tokens that providers add around a prompt, and around tools or a schema. */
 const FRAME_TOKENS = 64;
 const TOOL_FRAME_TOKENS = 1024;
@@ -225,28 +216,68 @@ function contextOf(model: LimitedModel): number | undefined {
   return numberLimit(model, "context_tokens");
 }
 
-/** Counts that do not overlap: `input` excludes cached tokens, `output` excludes reasoning tokens. */
-export interface TokenUsage {
+/**
+ * What a provider reports of an answer. The counts do not overlap: `input` excludes cached, written and audio
+ * tokens, `output` excludes reasoning and audio. Together they are the provider's total.
+ */
+export interface ReportedUsage {
   readonly input: number;
   readonly cachedInput: number;
+  /** Written to the provider's cache, for some minutes or for an hour. */
+  readonly cacheWrite?: number;
+  readonly cacheWrite1h?: number;
+  readonly audioInput?: number;
   readonly output: number;
   readonly reasoning: number;
+  readonly audioOutput?: number;
+  /** Left out where the provider does not count them. */
+  readonly webSearches?: number;
+  /** The processing tier that served the request, by the provider's name; left out for the base tier. */
+  readonly serviceTier?: string;
+}
+
+export function inputTokens(usage: ReportedUsage): number {
+  const { input, cachedInput, cacheWrite = 0, cacheWrite1h = 0, audioInput = 0 } = usage;
+  return input + cachedInput + cacheWrite + cacheWrite1h + audioInput;
+}
+
+export function outputTokens({ output, reasoning, audioOutput = 0 }: ReportedUsage): number {
+  return output + reasoning + audioOutput;
 }
 
 /** Tokens of an answer: the provider's count, or our estimate where it gave none. */
 export interface MeteredChat {
-  readonly tokens: TokenUsage;
+  readonly tokens: ReportedUsage;
   readonly isEstimated: boolean;
 }
 
+/** What a request asked for beyond its base price. */
+export interface AskedExtras {
+  readonly serviceTier?: string | undefined;
+  readonly webSearch?: boolean | undefined;
+}
+
 /** The quantities that the price of a chat is applied to. */
-export function chatUsage({ tokens, isEstimated }: MeteredChat): Usage {
-  return {
+export function chatUsage({ tokens, isEstimated }: MeteredChat, asked: AskedExtras = {}): Usage {
+  const { cacheWrite, cacheWrite1h, audioInput, audioOutput, serviceTier } = tokens;
+  // A provider that searches without counting searches once for each answer.
+  const searches = tokens.webSearches ?? (asked.webSearch ? 1 : 0);
+  const usage: Usage = {
     input_tokens: tokens.input,
     cached_input_tokens: tokens.cachedInput,
     output_tokens: tokens.output,
     reasoning_tokens: tokens.reasoning,
     calls: 1,
-    ...(isEstimated ? { estimated: true } : {}),
   };
+  if (cacheWrite) usage.cache_write_tokens = cacheWrite;
+  if (cacheWrite1h) usage.cache_write_1h_tokens = cacheWrite1h;
+  if (audioInput) usage.audio_input_tokens = audioInput;
+  if (audioOutput) usage.audio_output_tokens = audioOutput;
+  if (searches > 0) usage.web_searches = searches;
+  // A tier that the client did not ask for is the base price to it, whatever served it.
+  if (serviceTier !== undefined && serviceTier === asked.serviceTier) {
+    usage.service_tier = serviceTier;
+  }
+  if (isEstimated) usage.estimated = true;
+  return usage;
 }

@@ -1,20 +1,24 @@
 import schema from "../../schemas/requests/images_generations.schema.json" with { type: "json" };
-import type { LimitedModel, MediaModelType, RequestFields } from "./definition.ts";
+import type { LimitedModel, MediaModelType, RequestFields, TaskJob } from "./definition.ts";
 import {
   numberLimit,
   readAspectRatio,
+  readDeclared,
   readInputImages,
   readOffered,
   readPrompt,
   readWhole,
 } from "./limits.ts";
-import type { Usage } from "./usage.ts";
+import { type Usage, withOptions } from "./usage.ts";
 
 export const image: MediaModelType = {
   work: "media",
   output: "image",
   capabilities: ["text_to_image", "image_to_image"],
-  limits: ["aspect_ratios", "max_prompt_length", "sizes", "max_count", "max_input_images"],
+  limits: [
+    ...["aspect_ratios", "max_prompt_length", "sizes", "qualities", "max_count"],
+    "max_input_images",
+  ],
   units: { per_call: ["image", "call"] },
   quota: "image",
   endpoint: { path: "/images/generations", operation: "generation" },
@@ -27,25 +31,23 @@ export const image: MediaModelType = {
       with: "image_to_image",
     });
     const size = readOffered(request, { name: "size", limit: "sizes", code: "invalid_value" });
-    const ratio = readAspectRatio(request);
+    const quality = readDeclared(request, { name: "quality", limit: "qualities" });
     const n = imageCount(request.model, request.body);
-    return {
-      job: { prompt, parameters: { n, ...size, ...ratio }, inputs },
-      maxUsage: imageUsage(n),
-    };
+    const parameters = { n, ...size, ...quality, ...readAspectRatio(request) };
+    return { job: { prompt, parameters, inputs }, maxUsage: imageUsage(n, parameters) };
   },
 
   /** Stored images; of a cancelled job, those that the provider bills. */
   meter({ parameters }, { outputs, reported }) {
     const asked = typeof parameters.n === "number" ? parameters.n : 1;
     const images = outputs?.length ?? Math.min(asked, reported?.outputs ?? 0);
-    return { usage: imageUsage(images), units: images };
+    return { usage: imageUsage(images, parameters), units: images };
   },
 };
 
 /** Every image is a call: a provider may charge for each. */
-export function imageUsage(images: number): Usage {
-  return { images, calls: images };
+export function imageUsage(images: number, parameters: TaskJob["parameters"]): Usage {
+  return withOptions({ images, calls: images }, parameters);
 }
 
 function imageCount(model: LimitedModel, body: RequestFields): number {

@@ -67,6 +67,20 @@ export function readOffered(
   return { [name]: asked };
 }
 
+/** The same for a parameter that only models with a list of its values have. */
+export function readDeclared(
+  request: Pick<RequestCheck, "model" | "body">,
+  { name, limit }: { name: string; limit: string },
+): Record<string, string | number> {
+  const { model, body } = request;
+  if (body[name] !== undefined && listLimit(model, limit) === undefined) {
+    throw new ApiError("invalid_value", `${model.id} does not take ${name}: leave it out.`, {
+      param: name,
+    });
+  }
+  return readOffered(request, { name, limit, code: "invalid_value" });
+}
+
 export function readAspectRatio(
   request: Pick<RequestCheck, "model" | "body">,
 ): Record<string, string | number> {

@@ -62,6 +62,7 @@ Deno.test("a video lasts as long as it asks for, if the model offers that", asyn
     seconds: 10,
     videos: 1,
     calls: 1,
+    options: { duration: 10 },
   });
   assert.equal(await seconds(offers(8)), 8);
   assert.equal(await seconds({}, 1), 1);
@@ -100,6 +101,11 @@ Deno.test("a drama makes the shots of its stages, and a video of each only if it
 
 Deno.test("speech is as long as its input in characters, spoken slowly", async () => {
   const most = (input: string) => maxUsage("speech", {}, { input, voice: "alma" });
-  assert.deepEqual(await most("abcdef"), { characters: 6, seconds: 5, calls: 1 });
+  assert.deepEqual(await most("abcdef"), {
+    characters: 6,
+    seconds: 5,
+    calls: 1,
+    options: { response_format: "mp3", voice: "alma" },
+  });
   assert.equal((await most("🌊🌊")).characters, 2);
 });

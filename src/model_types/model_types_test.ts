@@ -103,13 +103,18 @@ Deno.test("a job is never metered above the maximum that was held for it", async
         isWithin(usage, maxUsage),
         `${JSON.stringify(usage)} > ${JSON.stringify(maxUsage)}`,
       );
+      assert.deepEqual(
+        usage.options,
+        maxUsage.options,
+        "the price that was held is the one charged",
+      );
       assert.ok(Number.isSafeInteger(units) && units >= 0);
     },
   ));
 });
 
 function isWithin(usage: Usage, max: Usage): boolean {
-  const { seconds: _, estimated: __, items: ___, ...counts } = usage;
+  const { seconds: _, estimated: __, items: ___, options: ____, ...counts } = usage;
   return secondsOf(usage) <= secondsOf(max) &&
     (Object.keys(counts) as Quantity[]).every((name) => countOf(usage, name) <= countOf(max, name));
 }

@@ -4,7 +4,7 @@ import type { LimitedModel, MediaModelType, RequestFields } from "./definition.t
 import { checkLength, listLimit } from "./limits.ts";
 import { capMs, decimalSeconds, measuredMs } from "./measured_time.ts";
 import { CHARACTER_UNITS, TIME_UNITS } from "./units.ts";
-import type { Usage } from "./usage.ts";
+import { type Usage, withOptions } from "./usage.ts";
 
 /** Texts of models that declare no limit of their own, in characters. */
 const CHARACTERS_MAX_DEFAULT = 4096;
@@ -27,7 +27,7 @@ export const speech: MediaModelType = {
     const ms = measuredMs(made);
     const seconds = decimalSeconds(capMs(ms, parameters.seconds_max));
     const usage = { characters, calls: 1, seconds, ...(ms === null ? { estimated: true } : {}) };
-    return { usage, units: characters };
+    return { usage: withOptions(usage, parameters), units: characters };
   },
 };
 
@@ -70,13 +70,13 @@ export function checkSpeech(model: LimitedModel, body: SpeechBody): CheckedSpeec
   if (offered !== undefined && !offered.includes(format)) {
     throw notOffered(model, "response_format", offered);
   }
-  const maxUsage = maxSpeechUsage([...body.input].length);
+  const options = { voice: body.voice, response_format: format };
+  const maxUsage = maxSpeechUsage([...body.input].length, options);
   return {
     job: {
       prompt: body.input,
       parameters: {
-        voice: body.voice,
-        response_format: format,
+        ...options,
         speed: body.speed ?? 1,
         seconds_max: maxUsage.seconds,
       },
@@ -87,6 +87,13 @@ export function checkSpeech(model: LimitedModel, body: SpeechBody): CheckedSpeec
 }
 
 /** Slow speech: five characters a second at a quarter of the speed. */
-export function maxSpeechUsage(characters: number): Usage & { seconds: number } {
-  return { characters, seconds: Math.ceil(characters * 4 / 5), calls: 1 };
+export function maxSpeechUsage(
+  characters: number,
+  options: { voice?: string | undefined; response_format: string },
+): Usage & { seconds: number } {
+  const { voice, ...rest } = options;
+  return withOptions(
+    { characters, seconds: Math.ceil(characters * 4 / 5), calls: 1 },
+    voice === undefined ? rest : { ...rest, voice },
+  );
 }

@@ -1,11 +1,20 @@
 import { decimal, SCALE } from "../lib/money.ts";
+import { optionsOf, type OptionValue, type RequestOptions } from "./price_terms.ts";
 
 /** What a request used. Tokens are counted once: a cached one is not also an input one. */
 export interface Usage {
   input_tokens?: number;
   cached_input_tokens?: number;
+  /** Written to the provider's cache, for some minutes or for an hour. */
+  cache_write_tokens?: number;
+  cache_write_1h_tokens?: number;
+  audio_input_tokens?: number;
   output_tokens?: number;
   reasoning_tokens?: number;
+  audio_output_tokens?: number;
+  web_searches?: number;
+  /** The processing tier that is billed; left out for the base price. */
+  service_tier?: string;
   images?: number;
   videos?: number;
   episodes?: number;
@@ -14,6 +23,8 @@ export interface Usage {
   characters?: number;
   /** A whole number, or an exact decimal such as "5.25". */
   seconds?: number | string;
+  /** Options of the request that prices may depend on, such as its quality. */
+  options?: RequestOptions;
   /** Counted by the gateway, because the upstream did not say. */
   estimated?: boolean;
   /** Usage per model if several models took part; the amounts sum to the settled amount. */
@@ -28,18 +39,34 @@ export interface UsageItem {
   amount: string;
 }
 
-export type Quantity = Exclude<keyof Usage, "seconds" | "estimated" | "items">;
+export type Quantity = Exclude<
+  keyof Usage,
+  "seconds" | "service_tier" | "options" | "estimated" | "items"
+>;
 
 /** What quotas count: tokens of text, images, seconds of video. */
 export type UsageKind = "text" | "image" | "video";
 export const USAGE_KINDS: readonly UsageKind[] = ["text", "image", "video"];
 
-const TOKENS = [
+/** A usage with the options of its request that a price may depend on. */
+export function withOptions<Counted extends Usage>(
+  usage: Counted,
+  parameters: Readonly<Record<string, OptionValue>>,
+): Counted {
+  const options = optionsOf(parameters);
+  return Object.keys(options).length === 0 ? usage : { ...usage, options };
+}
+
+/** Counts that no token is in twice. Together, those of one side are what the provider counts in all. */
+export const INPUT_BUCKETS = [
   "input_tokens",
   "cached_input_tokens",
-  "output_tokens",
-  "reasoning_tokens",
+  "cache_write_tokens",
+  "cache_write_1h_tokens",
+  "audio_input_tokens",
 ] as const;
+export const OUTPUT_BUCKETS = ["output_tokens", "reasoning_tokens", "audio_output_tokens"] as const;
+const TOKENS = [...INPUT_BUCKETS, ...OUTPUT_BUCKETS];
 
 /** How much of a quota a request uses; a second that has begun counts. */
 export function unitsOf(kind: UsageKind | null, usage: Usage): bigint {

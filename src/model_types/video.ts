@@ -7,16 +7,26 @@ import type {
   RequestCheck,
   TaskJob,
 } from "./definition.ts";
-import { readAspectRatio, readInputImages, readOffered, readPrompt, readWhole } from "./limits.ts";
+import {
+  readAspectRatio,
+  readDeclared,
+  readInputImages,
+  readOffered,
+  readPrompt,
+  readWhole,
+} from "./limits.ts";
 import { capMs, decimalSeconds, measuredMs } from "./measured_time.ts";
 import { TIME_UNITS } from "./units.ts";
-import type { Usage } from "./usage.ts";
+import { type Usage, withOptions } from "./usage.ts";
 
 export const video: MediaModelType = {
   work: "media",
   output: "video",
   capabilities: ["text_to_video", "image_to_video"],
-  limits: ["durations", "aspect_ratios", "max_prompt_length", "max_input_images"],
+  limits: [
+    ...["durations", "resolutions", "aspect_ratios", "max_prompt_length"],
+    "max_input_images",
+  ],
   units: { per_call: ["video", "call"], duration: TIME_UNITS },
   quota: "video",
   endpoint: { path: "/videos/generations", operation: "generation" },
@@ -28,12 +38,10 @@ export const video: MediaModelType = {
       without: "text_to_video",
       with: "image_to_video",
     });
-    const ratio = readAspectRatio(request);
     const duration = readDuration(request);
-    return {
-      job: { prompt, parameters: { duration, ...ratio }, inputs },
-      maxUsage: videoUsage(duration),
-    };
+    const resolution = readDeclared(request, { name: "resolution", limit: "resolutions" });
+    const parameters = { duration, ...resolution, ...readAspectRatio(request) };
+    return { job: { prompt, parameters, inputs }, maxUsage: videoUsage(duration, parameters) };
   },
 
   meter: meterVideo,
@@ -54,8 +62,11 @@ function readDuration(request: Pick<RequestCheck, "model" | "body">): number {
   });
 }
 
-export function videoUsage(seconds: number | string): Usage {
-  return { seconds, videos: 1, calls: 1 };
+export function videoUsage(
+  seconds: number | string,
+  parameters: TaskJob["parameters"],
+): Usage {
+  return withOptions({ seconds, videos: 1, calls: 1 }, parameters);
 }
 
 /** Seconds of the video: as the provider reports them, else as requested, else as measured. */
@@ -66,5 +77,5 @@ export function meterVideo({ parameters }: TaskJob, made: MadeOutputs): MeteredT
     made.reported?.durationMs ?? (isAsked ? duration * 1000 : measuredMs(made)),
     isAsked ? duration : seconds_max,
   );
-  return { usage: videoUsage(decimalSeconds(ms)), units: Math.ceil(ms / 1000) };
+  return { usage: videoUsage(decimalSeconds(ms), parameters), units: Math.ceil(ms / 1000) };
 }

@@ -12,6 +12,7 @@ import type { BodyReservation } from "../domain/limits/body_reservation.ts";
 import type { RequestBodies } from "../domain/limits/request_bodies.ts";
 import type { Cluster } from "../platform/cluster/cluster.ts";
 import type { Database } from "../platform/database/database.ts";
+import type { BodyLog } from "../domain/requests/body_log.ts";
 import type { RequestLog } from "../domain/requests/request_log.ts";
 import type { TaskDeps } from "../workflows/tasks/deps.ts";
 import type { Log } from "../platform/telemetry/log.ts";
@@ -70,6 +71,7 @@ export interface SiteDeps {
   readonly tasks: TaskDeps;
   readonly webhooks: Webhooks;
   readonly requestLog: RequestLog;
+  readonly bodyLog: BodyLog;
   /** Calls the API under /v1 as an account, without an API key: the same workflows, limits and prices. */
   readonly callApi: (
     caller: Caller,

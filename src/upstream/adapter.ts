@@ -1,9 +1,9 @@
 import type { Awaitable } from "../lib/awaitable.ts";
-import type { TokenUsage } from "../model_types/chat.ts";
+import type { ReportedUsage } from "../model_types/chat.ts";
 import type { ModelType } from "../model_types/model_types.ts";
 import type { MediaAdapter, MediaJobType } from "./media_adapter.ts";
 
-export type { ModelType, TokenUsage };
+export type { ModelType, ReportedUsage };
 
 /**
  * Translates between the gateway and a provider: plain data in, plain data out. An adapter writes requests and
@@ -122,7 +122,7 @@ export interface ServerSentEvent {
 /** A complete answer, reduced to the fields that clients may see. The gateway adds id, model and time. */
 export interface ChatReply {
   readonly choices: readonly ChatChoice[];
-  readonly usage: TokenUsage | null;
+  readonly usage: ReportedUsage | null;
 }
 
 export interface ChatChoice {
@@ -154,7 +154,7 @@ export interface ToolCall {
 export interface ChatChunk {
   readonly choices: readonly ChunkChoice[];
   /** Any event may have it; the last one counts. */
-  readonly usage?: TokenUsage;
+  readonly usage?: ReportedUsage;
   /** The provider reports that the answer is complete. A stream that ends without it was cut off. */
   readonly done?: true;
   /** The provider reports a failure in the middle of the stream. */

@@ -1,11 +1,23 @@
 import { join } from "node:path";
 import { median, printTable } from "./load.ts";
 import { type Contestant, startContestants } from "./contestants.ts";
+import { processorTime } from "./processor_time.ts";
 
 interface Figures {
   rps: number;
   p50: number;
   p99: number;
+  /** Processor time of a request in the contestant and in Postgres, in microseconds. */
+  ownMicros: number;
+  postgresMicros: number;
+}
+
+type Ground = Awaited<ReturnType<typeof startContestants>>;
+
+/** One row of the tables. */
+interface Case {
+  streaming: boolean;
+  connections: number;
 }
 
 const PAYLOAD = {
@@ -14,49 +26,47 @@ const PAYLOAD = {
 };
 const ROUNDS = 3;
 const SECONDS = 5;
+const CASES: readonly Case[] = [
+  { streaming: false, connections: 1 },
+  { streaming: false, connections: 64 },
+  { streaming: false, connections: 256 },
+  { streaming: true, connections: 64 },
+  { streaming: true, connections: 256 },
+];
 
 /** Chat through everything that stands in front of one upstream, in turns, on this machine. */
 export async function run(): Promise<void> {
   await using ground = await startContestants();
   const rows: Record<string, unknown>[] = [];
-  for (const streaming of [false, true]) {
-    for (const connections of [64, 256]) {
-      const seen = new Map<Contestant, Figures[]>();
-      for (let round = 0; round < ROUNDS; round++) {
-        for (const contestant of ground.contestants) {
-          const figures = await load(contestant, ground.folder, streaming, connections);
-          seen.set(contestant, [...seen.get(contestant) ?? [], figures]);
-        }
-      }
-      const bare = middle(seen.get(ground.contestants.find(({ id }) => id === "pass_through")!)!);
-      console.log(
-        `\n${streaming ? "streams of 100 events" : "whole answers"}, ${connections} connections\n`,
-      );
-      const table = [["", "requests/s", "of pass-through", "p50 ms", "p99 ms", "RSS MiB"]];
-      for (const [contestant, figures] of seen) {
-        const { rps, p50, p99 } = middle(figures);
-        const rss = await rssMiB(contestant.pid);
-        rows.push({
-          streaming,
-          connections,
-          name: contestant.id,
-          rps,
-          p50,
-          p99,
-          rss,
-          ratio: rps / bare.rps,
-        });
-        table.push([
-          contestant.name,
-          rps === 0 ? "fails" : rps.toFixed(0),
-          (rps / bare.rps).toFixed(2),
-          p50.toFixed(1),
-          p99.toFixed(1),
-          rss.toFixed(0),
-        ]);
-      }
-      printTable(table);
+  for (const one of CASES) {
+    const { streaming, connections } = one;
+    const middles = await measure(ground, one);
+    const bare = middles.get("pass_through")!;
+    console.log(
+      `\n${streaming ? "streams of 100 events" : "whole answers"}, ${connections} connections\n`,
+    );
+    const table = [[
+      ...["", "requests/s", "of pass-through", "p50 ms", "p99 ms", "p99 ratio"],
+      ...["own µs", "Postgres µs", "RSS MiB"],
+    ]];
+    for (const contestant of ground.contestants) {
+      const figures = middles.get(contestant.id)!;
+      const rss = await rssMiB(contestant.pid);
+      const ratio = figures.rps / bare.rps;
+      rows.push({ streaming, connections, name: contestant.id, ...figures, rss, ratio });
+      table.push([
+        contestant.name,
+        figures.rps === 0 ? "fails" : figures.rps.toFixed(0),
+        ratio.toFixed(2),
+        figures.p50.toFixed(1),
+        figures.p99.toFixed(1),
+        (figures.p99 / bare.p99).toFixed(2),
+        figures.ownMicros.toFixed(0),
+        contestant.id.startsWith("tollgate") ? figures.postgresMicros.toFixed(0) : "",
+        rss.toFixed(0),
+      ]);
     }
+    printTable(table);
   }
   console.log("\ntime to the first byte of a stream, one at a time, median of 200\n");
   const table = [["", "ms"]];
@@ -71,16 +81,32 @@ export async function run(): Promise<void> {
   await Deno.writeTextFile(new URL("chat.json", folder), JSON.stringify(rows, null, 2) + "\n");
 }
 
+/** Contestants in turns; medians by their ids. */
+async function measure(ground: Ground, one: Case): Promise<Map<string, Figures>> {
+  const seen = new Map<string, Figures[]>(ground.contestants.map(({ id }) => [id, []]));
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const contestant of ground.contestants) {
+      seen.get(contestant.id)!.push(await load(contestant, ground, one));
+    }
+  }
+  return new Map([...seen].map(([id, figures]) => [id, middle(figures)]));
+}
+
 function middle(figures: Figures[]): Figures {
   const of = (name: keyof Figures) => median(figures.map((one) => one[name]));
-  return { rps: of("rps"), p50: of("p50"), p99: of("p99") };
+  return {
+    rps: of("rps"),
+    p50: of("p50"),
+    p99: of("p99"),
+    ownMicros: of("ownMicros"),
+    postgresMicros: of("postgresMicros"),
+  };
 }
 
 async function load(
   contestant: Contestant,
-  folder: string,
-  streaming: boolean,
-  connections: number,
+  { folder, postgresPid }: Ground,
+  { streaming, connections }: Case,
 ): Promise<Figures> {
   const script = join(folder, `${contestant.id}-${streaming}.lua`);
   const body = JSON.stringify({ ...PAYLOAD, ...(streaming ? { stream: true } : {}) });
@@ -107,16 +133,25 @@ async function load(
     }).output();
   // It was idle while the others had their turns.
   await wrk(1);
+  const times = () => Promise.all([processorTime(contestant.pid), processorTime(postgresPid)]);
+  const before = await times();
   const { stdout } = await wrk(SECONDS);
+  const after = await times();
   const text = new TextDecoder().decode(stdout);
   // A contestant that cannot do it is told so, not left out.
   if (/Non-2xx|Socket errors: .*(connect|read) [1-9]/.test(text)) {
-    return { rps: 0, p50: NaN, p99: NaN };
+    return { rps: 0, p50: NaN, p99: NaN, ownMicros: NaN, postgresMicros: NaN };
   }
+  const requests = Number(/(\d+) requests in/.exec(text)?.[1]);
+  const [ownMicros, postgresMicros] = after.map((seconds, at) =>
+    (seconds - before[at]!) * 1e6 / requests
+  );
   return {
     rps: Number(/Requests\/sec:\s+([\d.]+)/.exec(text)?.[1]),
     p50: milliseconds(/^\s+50%\s+(\S+)/m.exec(text)?.[1]),
     p99: milliseconds(/^\s+99%\s+(\S+)/m.exec(text)?.[1]),
+    ownMicros: ownMicros!,
+    postgresMicros: postgresMicros!,
   };
 }
 

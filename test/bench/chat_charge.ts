@@ -7,7 +7,7 @@ const PRICE: Price = {
   model: "sim-chat",
   billingType: "token",
   unit: "1M tokens",
-  amounts: { input_price: "0.15", output_price: "0.60" },
+  terms: { input_price: "0.15", output_price: "0.60" },
   effectiveAt: 0,
 };
 export const QUOTE: Quote = {

@@ -1,5 +1,13 @@
 import { join } from "node:path";
-import { admin, freePort, makeAccount, openGround, startGateway, startProgram } from "./servers.ts";
+import {
+  admin,
+  freePort,
+  makeAccount,
+  openGround,
+  type Process,
+  startGateway,
+  startProgram,
+} from "./servers.ts";
 
 /** Something that chat requests can be sent to. */
 export interface Contestant {
@@ -12,6 +20,10 @@ export interface Contestant {
 
 const PORTKEY = "@portkey-ai/gateway@1.15.2";
 const ROOT = new URL("../../", import.meta.url).pathname;
+const TOLLGATES = [
+  ["tollgate", "Tollgate", "1"],
+  ["tollgate_2", "Tollgate, WORKERS=2", "2"],
+] as const;
 const JSON_TYPE = { "content-type": "application/json" };
 
 /** The upstream itself, and all that can stand in front of it here. */
@@ -56,22 +68,29 @@ export async function startContestants() {
 
   const config = join(ground.folder, "gateway.yaml");
   await Deno.writeTextFile(config, configFor(upstream.address));
-  const tollgate = parts.use(await startGateway(config, ground.databaseUrl, ground.dataDir));
-  const { account, key } = await makeAccount(tollgate);
-  await admin(tollgate, "POST", `/accounts/${account}/credits`, {
-    kind: "cash",
-    amount: "1000000",
-    reference: "bench",
-  });
-  contestants.push({
-    id: "tollgate",
-    name: "Tollgate",
-    headers: { ...JSON_TYPE, authorization: `Bearer ${key}` },
-    ...tollgate,
-  });
+  for (const [id, name, workers] of TOLLGATES) {
+    const gateway = parts.use(
+      await startGateway(config, ground.databaseUrl, ground.dataDir, { WORKERS: workers }),
+    );
+    const key = await makePaidKey(gateway);
+    const headers = { ...JSON_TYPE, authorization: `Bearer ${key}` };
+    contestants.push({ id, name, headers, ...gateway });
+  }
 
   const open = parts.move();
-  return { contestants, folder: ground.folder, [Symbol.asyncDispose]: () => open.disposeAsync() };
+  return {
+    contestants,
+    folder: ground.folder,
+    postgresPid: ground.postgresPid,
+    [Symbol.asyncDispose]: () => open.disposeAsync(),
+  };
+}
+
+async function makePaidKey(gateway: Process): Promise<string> {
+  const { account, key } = await makeAccount(gateway);
+  const credit = { kind: "cash", amount: "1000000", reference: "bench" };
+  await admin(gateway, "POST", `/accounts/${account}/credits`, credit);
+  return key;
 }
 
 function startDeno(file: string, env: Record<string, string>) {
@@ -122,6 +141,7 @@ async function startPortkey() {
 function configFor(upstream: string): string {
   return `
 limits: { default: { requests_per_minute: 10000000, tokens_per_minute: 10000000000 } }
+storage: { queue: postgres }
 providers:
   bench: { adapter: openai_compatible, base_url: "${upstream}/v1" }
 models:

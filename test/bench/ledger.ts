@@ -1,16 +1,21 @@
 /**
- * Pairs of hold and settlement per second by 64 callers, every one durable on a real Postgres with its
- * shipped settings: on one hot account and on 1,000, beside the naive way in the same run, and again with
- * 10 million receipts in 24 partitions. `--rows=N` for another number, `--seconds=N` per round.
+ * Charged requests per second by 64 callers, every one durable on a real Postgres with its shipped settings: held and
+ * settled, and drawn from a reserve; on one hot account and on 1,000; beside the naive way in the same run, and again
+ * with 10 million receipts in 24 partitions. Then what a receipt and the console's overview take in both.
+ * `--rows=N` for another number, `--seconds=N` per round.
  */
 import type { Sql } from "postgres";
 import { DURABLE, startPostgres } from "../../scripts/postgres.ts";
 import { newId } from "../../src/lib/ids.ts";
 import type { HoldRequest } from "../../src/domain/ledger/hold.ts";
 import { type Ledger, openLedger } from "../../src/domain/ledger/ledger.ts";
+import { findReceipt, listUsage } from "../../src/domain/ledger/statement.ts";
+import { rollUpUsage, usageChart } from "../../src/domain/ledger/usage_days.ts";
 import { verifyLedger } from "../../src/domain/ledger/verify.ts";
 import type { Database } from "../../src/platform/database/database.ts";
 import { migrate } from "../../src/platform/database/migrate.ts";
+import { RECEIPT_TABLE, TRANSFER_TABLE } from "../../src/platform/database/partitioned_tables.ts";
+import { createPartitions } from "../../src/platform/database/partitions.ts";
 import { openDatabase } from "../../src/platform/database/postgres.ts";
 import { CHARGE, QUOTE } from "./chat_charge.ts";
 import { median, printTable } from "./load.ts";
@@ -21,6 +26,16 @@ const CALLERS = 64;
 /** Receipts that share a transfer in what is seeded. */
 const PER_BATCH = 50;
 const ROUNDS = 5;
+const READ_TURNS = 200;
+const ROLL_UP_ROWS = 100_000;
+const READS: readonly [string, (sql: Sql, account: string, id: string) => Promise<unknown>][] = [
+  ["GET /v1/usage/{id}", (sql, account, id) => findReceipt(sql, account, id, "EUR")],
+  ["the overview's chart", (sql, account) => usageChart(sql, account, "2026-01-01")],
+  [
+    "the overview's list",
+    (sql, account) => listUsage(sql, { account, limit: 8, order: "desc" }, "EUR"),
+  ],
+];
 /** What serves the naive way best: with more, its connections wait for each other and for two cores. */
 const CONNECTIONS = 8;
 
@@ -33,10 +48,12 @@ interface Ground {
 
 type Pair = (ground: Ground, request: HoldRequest) => Promise<void>;
 
-async function ourPair({ ledger }: Ground, request: HoldRequest): Promise<void> {
+async function held({ ledger }: Ground, request: HoldRequest): Promise<void> {
   await using hold = await ledger.hold(request);
   await hold.settle(CHARGE);
 }
+
+const drawn: Pair = (ground, request) => held(ground, { ...request, mayDraw: true });
 
 const naive: Pair = ({ database }, request) => naivePair(database.sql, request);
 
@@ -48,15 +65,16 @@ export async function run(args: string[] = []): Promise<void> {
   await using parts = new AsyncDisposableStack();
   const empty = await openGround(parts, server.url, "ledger_empty");
 
-  const table = [["pairs/s", "ours", "naive", "ratio"]];
+  const table = [["requests/s", "held", "drawn", "naive", "held ratio", "drawn ratio"]];
   for (const accounts of [1, 1000]) {
-    const [ours, theirs] = await compare(seconds, accounts, [[empty, ourPair], [empty, naive]]);
-    table.push([
-      places(accounts),
-      ours!.toFixed(0),
-      theirs!.toFixed(0),
-      (ours! / theirs!).toFixed(1),
-    ]);
+    const [ours, byDraw, theirs] = await compare(seconds, accounts, [
+      [empty, held],
+      [empty, drawn],
+      [empty, naive],
+    ]) as [number, number, number];
+    const rates = [ours, byDraw, theirs].map((rate) => rate.toFixed(0));
+    const ratios = [ours, byDraw].map((rate) => (rate / theirs).toFixed(1));
+    table.push([places(accounts), ...rates, ...ratios]);
   }
   printTable(table);
 
@@ -65,12 +83,16 @@ export async function run(args: string[] = []): Promise<void> {
   const seededAt = performance.now();
   await seed(full.database.sql, rows);
   console.log(`\n${rows} receipts seeded in ${since(seededAt)} s`);
-  const again = [["pairs/s", `${rows} receipts`, "empty", "ratio"]];
-  for (const accounts of [1, 1000]) {
-    const [many, none] = await compare(seconds, accounts, [[full, ourPair], [empty, ourPair]]);
-    again.push([places(accounts), many!.toFixed(0), none!.toFixed(0), (many! / none!).toFixed(2)]);
+  const again = [["requests/s", `${rows} receipts`, "empty", "ratio"]];
+  for (const [way, pair] of [["held", held], ["drawn", drawn]] as const) {
+    for (const accounts of [1, 1000]) {
+      const [many, none] = await compare(seconds, accounts, [[full, pair], [empty, pair]]);
+      const ratio = (many! / none!).toFixed(2);
+      again.push([`${way}, ${places(accounts)}`, many!.toFixed(0), none!.toFixed(0), ratio]);
+    }
   }
   printTable(again);
+  await compareReads(full, empty);
   for (const { name, database } of [empty, full]) {
     const startedAt = performance.now();
     const { ok, checks } = await verifyLedger(database.sql);
@@ -118,6 +140,34 @@ async function measure(
   return pairs / ((performance.now() - startedAt) / 1000);
 }
 
+/** What the API and the console read, in turns; medians. */
+async function compareReads(full: Ground, empty: Ground): Promise<void> {
+  // As the gateway does every few seconds.
+  for (const { database } of [full, empty]) await rollUpUsage(database.sql, ROLL_UP_ROWS);
+  const table = [["microseconds a read", "full", "empty", "ratio"]];
+  for (const [name, read] of READS) {
+    const seen: [number[], number[]] = [[], []];
+    for (let round = 0; round <= ROUNDS; round++) {
+      for (const [at, ground] of [full, empty].entries()) {
+        const account = ground.accounts[round]!;
+        // A receipt of the first month, where there is one.
+        const [row] = await ground.database.sql<[{ id: string }?]>`
+          select id from receipt where account_id = ${account} order by created_at limit 1`;
+        const startedAt = performance.now();
+        for (let turn = 0; turn < READ_TURNS; turn++) {
+          await read(ground.database.sql, account, row?.id ?? newId("req"));
+        }
+        const micros = (performance.now() - startedAt) / READ_TURNS * 1000;
+        if (round > 0) seen[at]!.push(micros);
+      }
+    }
+    const [many, none] = seen.map(median) as [number, number];
+    table.push([name, many.toFixed(0), none.toFixed(0), (many / none).toFixed(2)]);
+  }
+  console.log();
+  printTable(table);
+}
+
 async function openGround(
   parts: AsyncDisposableStack,
   server: string,
@@ -142,7 +192,9 @@ async function openGround(
     money: () => ({ currency: "EUR", currencyScale: 6 }),
     onExceeded() {},
     onOrphanedHold() {},
+    reserves: { nodeId: newId("node"), onRecall() {}, log: noLog },
   });
+  if (ledger.reserves !== null) parts.use(ledger.reserves);
   const accounts = Array.from({ length: 1000 }, () => newId("acc"));
   await database
     .sql`insert into account (id, name) select id, 'bench' from unnest(${accounts}::text[]) id`;
@@ -154,13 +206,11 @@ async function openGround(
 
 /** Old receipts of the same accounts over two years, with their transfers. Indexes are built once, at the end. */
 async function seed(sql: Sql, rows: number): Promise<void> {
+  const now = new Date();
+  const first = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 23));
+  const tables = [RECEIPT_TABLE, TRANSFER_TABLE].map((table) => ({ ...table, ahead: 23 }));
+  await createPartitions(sql, tables, { now: first });
   await sql.unsafe(`
-    select partition_create('receipt', to_char(month, '"receipt_"YYYY_MM'), ledger_id_at(month),
-                            ledger_id_at(month + interval '1 month'), true),
-           partition_create('transfer', to_char(month, '"transfer_"YYYY_MM'), month::text,
-                            (month + interval '1 month')::text, true)
-      from generate_series(date_trunc('month', now()) - interval '23 months', date_trunc('month', now()),
-                           interval '1 month') month;
     alter table receipt drop constraint receipt_pkey;
     alter table transfer drop constraint transfer_pkey;
     drop index receipt_account, receipt_resolved, receipt_shortfall, transfer_account;

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { postgresPid } from "./processor_time.ts";
 import { DURABLE, startPostgres } from "../../scripts/postgres.ts";
 
 const ROOT = new URL("../../", import.meta.url);
@@ -71,12 +72,14 @@ export function startGateway(
   config: string,
   databaseUrl: string,
   dataDir: string,
+  env: Record<string, string> = {},
 ): Promise<Process> {
   return start(["--v8-flags=--no-memory-reducer", "src/main.ts"], freePort(), "/readyz", {
     GATEWAY_CONFIG: config,
     DATABASE_URL: databaseUrl,
     DATA_DIR: dataDir,
     ADMIN_TOKEN,
+    ...env,
   });
 }
 
@@ -93,6 +96,7 @@ export async function openGround(options: { durable?: boolean } = {}) {
   const folder = await Deno.makeTempDir({ prefix: "tollgate-bench-" });
   return {
     databaseUrl: postgres.url,
+    postgresPid: await postgresPid(postgres.folder),
     folder,
     dataDir: join(folder, "data"),
     async [Symbol.asyncDispose]() {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { auditRequest } from "./audit_requests.ts";
+import { auditLogged, auditRequest } from "./audit_requests.ts";
 import { auditEvent, auditSubmissions, auditTask, auditTaskRequest } from "./audit_tasks.ts";
 import { ClientRecords, type Entry } from "./client_records.ts";
 import { amount, isCharge, isSumOfCharges, tokenPrice, videoPrice, written } from "./exact.ts";
@@ -61,6 +61,9 @@ Deno.test("the audit finds what is wrong with a chat, and nothing where all is w
   assert.deepEqual(brokenOf({}, [receiptOf()]), []);
   assert.deepEqual(brokenOf({}, [receiptOf({ settled: "0.03", shortfall: "0.009689" })]), []);
   assert.deepEqual(brokenOf({}, []), ["one_receipt", "billed_in_full"]);
+  const cut = { end: "broken", tokens: null } as const;
+  assert.deepEqual(brokenOf({ ...cut, kind: "stream" }, []), []);
+  assert.deepEqual(brokenOf({ ...cut, kind: "chat" }, []), ["one_receipt"]);
   const unbilled = receiptOf({ status: "expired", settled: "0.00", usage: null });
   assert.deepEqual(brokenOf({}, [unbilled]), ["billed_in_full"]);
   assert.deepEqual(brokenOf({}, [receiptOf(), unbilled]), ["no_second_receipt"]);
@@ -138,4 +141,15 @@ Deno.test("the audit finds events that are missing, doubled, undelivered or untr
   assert.deepEqual(found(delivery(), delivery({ endpoint: "we_1" }, "evt_2")), ["one_event"]);
   assert.deepEqual(found(delivery({ status: "pending" })), ["one_event"]);
   assert.deepEqual(found(delivery({}, "evt_9")), ["event_content"]);
+});
+
+Deno.test("the audit finds answers that the request log does not have", () => {
+  const logged = (status: number) =>
+    new Map([["req_1", { id: "req_1", status, client_request_id: "c1-1" }]]);
+  const brokenOf = (entry: Partial<Entry>, requests: ReturnType<typeof logged>) =>
+    brokenBy((findings) => auditLogged(entryOf(entry), requests, findings));
+  assert.deepEqual(brokenOf({}, logged(200)), []);
+  assert.deepEqual(brokenOf({ status: null }, new Map()), []);
+  assert.deepEqual(brokenOf({}, logged(500)), ["request_logged"]);
+  assert.deepEqual(brokenOf({}, new Map()), ["request_logged"]);
 });

@@ -1,6 +1,7 @@
 /** Promises that the audit holds the gateway to, by the name that `--tolerate` takes. */
 export const CHECKS = {
-  one_receipt: "every answered chat and speech request has exactly one receipt",
+  one_receipt:
+    "every answered chat and speech request has exactly one receipt, unless it is a stream that broke",
   no_second_receipt: "no request has two receipts",
   known_receipt: "every receipt belongs to a request that was sent",
   billed_in_full: "what was delivered whole is billed by the usage it told",
@@ -23,6 +24,8 @@ export const CHECKS = {
   uploads: "every accepted upload can be downloaded, unchanged",
   stays_up: "no gateway process ends by itself",
   starts: "every start succeeds, whatever the database does meanwhile",
+  request_logged: "every answered request is in the request log, with its status",
+  level: "memory, descriptors and the tables of open work stay level",
   clean_stop: "SIGTERM ends a gateway with exit code 0",
 } as const;
 

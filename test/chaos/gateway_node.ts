@@ -23,6 +23,11 @@ export class GatewayNode implements AsyncDisposable {
   #process: GatewayProcess | null = null;
   #isClosed = false;
 
+  /** Of the process that is running; null while none is. */
+  get pid(): number | null {
+    return this.#process?.pid ?? null;
+  }
+
   constructor(readonly name: string, private readonly env: Record<string, string>) {}
 
   /** Starts it, again and again if need be, until it is ready. */

@@ -7,7 +7,8 @@ import type { World } from "./world.ts";
 
 const wait = (ms: number) => new Promise((resume) => setTimeout(resume, ms));
 const ATTEMPTS_MAX = 6;
-const THINK_MS = 200;
+/** Between two looks for a node that is up. */
+const LOOK_MS = 200;
 
 type Action = Kind | "cancel" | "read" | "endpoint" | "top_up";
 const MIX: readonly [Action, number][] = [
@@ -47,11 +48,11 @@ export class LoadClient {
     while (!this.over.aborted) {
       const isServed = this.world.nodes.some(({ state }) => state === "up");
       if (!isServed && !this.#routing.oneIn(20)) {
-        await wait(THINK_MS);
+        await wait(LOOK_MS);
         continue;
       }
       await this.#act(this.#random.pick(ACTIONS));
-      await wait(this.#random.below(THINK_MS));
+      await wait(this.#random.below(this.world.options.thinkMs + 1));
     }
   }
 

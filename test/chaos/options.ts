@@ -25,6 +25,8 @@ export const FAULT_KINDS = {
 
 export type FaultKind = keyof typeof FAULT_KINDS;
 
+/** `--only none`: load without any fault. */
+const NO_FAULTS = "none";
 const NEEDS_SERVER: readonly FaultKind[] = ["cut", "freeze", "delay", "postgres"];
 /** A pause must outlive the longest lease, and the run must be long enough to see what follows. */
 export const LONG_PAUSE_MS = 75_000;
@@ -36,6 +38,8 @@ export interface ChaosOptions {
   nodes: number;
   seed: number;
   clients: number;
+  /** The longest pause of a client between two requests. */
+  thinkMs: number;
   faults: ReadonlySet<FaultKind>;
   /** Checks whose violations are reported and do not fail the run. */
   tolerated: ReadonlySet<CheckName>;
@@ -51,6 +55,7 @@ export function readOptions(args: string[]): ChaosOptions {
       nodes: { type: "string" },
       seed: { type: "string", default: String(Date.now() % 2 ** 32) },
       clients: { type: "string", default: "10" },
+      "think-ms": { type: "string", default: "200" },
       without: { type: "string", default: "" },
       only: { type: "string", default: "" },
       tolerate: { type: "string", default: "" },
@@ -65,15 +70,16 @@ export function readOptions(args: string[]): ChaosOptions {
   if (database === "embedded" && nodes !== 1) {
     throw new Error("The embedded database serves one process: leave --nodes out.");
   }
-  const only = kinds(values.only, "--only");
+  const only = values.only === NO_FAULTS ? [] : kinds(values.only, "--only");
   const without = new Set(kinds(values.without, "--without"));
-  const wanted = only.length === 0 ? Object.keys(FAULT_KINDS) as FaultKind[] : only;
+  const wanted = values.only === "" ? Object.keys(FAULT_KINDS) as FaultKind[] : only;
   return {
     minutes,
     database,
     nodes,
     seed: positive(values.seed, "--seed", 0),
     clients: positive(values.clients, "--clients"),
+    thinkMs: positive(values["think-ms"], "--think-ms", 0),
     faults: new Set(wanted.filter((kind) =>
       !without.has(kind) &&
       (database === "postgres" || !NEEDS_SERVER.includes(kind)) &&

@@ -42,11 +42,19 @@ export interface Delivery {
   attempt_count: number;
 }
 
+/** A row of the request log. */
+export interface LoggedRequest {
+  id: string;
+  status: number;
+  client_request_id: string | null;
+}
+
 export interface Records {
   receipts: Map<string | null, Receipt[]>;
   tasks: Task[];
   deliveries: Delivery[];
   outputFiles: { id: string }[];
+  requests: Map<string, LoggedRequest>;
   balance: { available_balance: string; frozen_balance: string };
 }
 
@@ -72,6 +80,9 @@ export async function readRecords(world: World, key: string): Promise<Records> {
   return {
     receipts: Map.groupBy(receipts, (receipt) => receipt.client_request_id),
     deliveries: await listed<Delivery>(world, key, "/v1/webhook_deliveries?"),
+    requests: new Map(
+      (await listed<LoggedRequest>(world, key, "/v1/requests?")).map((one) => [one.id, one]),
+    ),
     balance: (await world.call("/v1/balance", key)).json,
     ...await readOutputs(world, key),
   };

@@ -2,6 +2,7 @@ import type { Entry } from "./client_records.ts";
 import type { FaultCounts } from "./faults.ts";
 import { type CheckName, CHECKS, type Findings } from "./findings.ts";
 import type { ChaosOptions } from "./options.ts";
+import { describeResources, type Sample } from "./resources.ts";
 import type { World } from "./world.ts";
 
 const EXAMPLES_MAX = 8;
@@ -17,7 +18,7 @@ export function report(
   world: World,
   counts: FaultCounts,
   findings: Findings,
-  idleSeconds: number,
+  { idleSeconds, samples }: { idleSeconds: number; samples: readonly Sample[] },
 ): string {
   const { clientRecords, receivers, nodes, options } = world;
   const entries = [...clientRecords.entries.values()];
@@ -42,6 +43,7 @@ export function report(
     `exits: ${sum(nodes.map((node) => node.exits.length))}`,
     `webhooks: ${receivers.events.size} events in ${receivers.requests} requests`,
     `idle after ${idleSeconds} s`,
+    ...describeResources(samples),
     `checks: ${findings.total}, violations: ${findings.violations.length}`,
   ];
   const broken = Map.groupBy(findings.violations, ({ check }) => check);
@@ -69,9 +71,13 @@ function section(
 }
 
 /** The command that makes the same schedule again. */
-function repeat({ seed, minutes, database, nodes, clients, faults }: ChaosOptions): string {
+function repeat(
+  { seed, minutes, database, nodes, clients, thinkMs, faults }: ChaosOptions,
+): string {
   return `deno task chaos --seed ${seed} --minutes ${minutes} --database ${database} ` +
-    `--nodes ${nodes} --clients ${clients} --only ${[...faults].join(",")}`;
+    `--nodes ${nodes} --clients ${clients} --think-ms ${thinkMs} --only ${
+      [...faults].join(",") || "none"
+    }`;
 }
 
 function tally(entries: readonly Entry[], name: (entry: Entry) => string): string {

@@ -3,6 +3,7 @@ import { waitUntilIdle } from "./wait_idle.ts";
 import { runFaults } from "./faults.ts";
 import { LoadClient } from "./load.ts";
 import type { ChaosOptions } from "./options.ts";
+import { auditResources, sampleResources } from "./resources.ts";
 import { announce, report } from "./report.ts";
 import { planFaults } from "./schedule.ts";
 import { openWorld } from "./world.ts";
@@ -19,6 +20,7 @@ export async function runChaos(options: ChaosOptions): Promise<boolean> {
   endEarly(world, options.minutes);
   const [over, giveUp] = [new AbortController(), new AbortController()];
   world.receivers.misbehaves = options.faults.has("receiver");
+  await using resources = sampleResources(world);
   const clients = Array.from(
     { length: options.clients },
     (_, number) => new LoadClient(world, number, over.signal, giveUp.signal),
@@ -27,6 +29,7 @@ export async function runChaos(options: ChaosOptions): Promise<boolean> {
   const faults = runFaults(world, planFaults(options), over.signal);
   await new Promise((resume) => setTimeout(resume, options.minutes * 60_000));
   over.abort();
+  await resources[Symbol.asyncDispose]();
   const counts = await faults;
   world.receivers.misbehaves = false;
   const timer = setTimeout(() => giveUp.abort(), LAST_ANSWERS_MS);
@@ -37,7 +40,10 @@ export async function runChaos(options: ChaosOptions): Promise<boolean> {
   const { open, seconds } = await waitUntilIdle(world);
   console.log("auditing");
   const findings = await audit(world, open);
-  console.log(report(world, counts, findings, seconds));
+  const { samples } = resources;
+  // A process that was started again begins with little memory.
+  if (options.faults.size === 0) auditResources(samples, findings);
+  console.log(report(world, counts, findings, { idleSeconds: seconds, samples }));
   const isKept = findings.violations.every(({ check }) => options.tolerated.has(check));
   if (!isKept) await keepLogs(world.nodes);
   return isKept;

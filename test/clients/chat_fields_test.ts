@@ -75,7 +75,9 @@ prices:
   default:
     effective_at: 2026-01-01T00:00:00+00:00
     entries:
-      - { model: able, billing_type: per_call, price: "0.01", unit: call }
+      - { model: able, billing_type: token, input_price: "0.01", output_price: "0.01", unit: 1M tokens,
+          cache_write_price: "0.01", cache_write_1h_price: "0.02", service_tiers: { fast: { multiplier: "2" } },
+          fees: { web_search: "0.01" } }
       - { model: small, billing_type: per_call, price: "0.01", unit: call }
 `;
 
@@ -91,8 +93,8 @@ Deno.test(
     const { stream_options: _, max_completion_tokens: __, ...passed } = FIELDS;
     assert.deepEqual(upstream.asked, { model: "m", ...passed });
 
-    const { moderation, prompt_cache_options } = FIELDS;
-    const dropped = await gateway.chat("small", "Is it?", { moderation, prompt_cache_options });
+    const { moderation } = FIELDS;
+    const dropped = await gateway.chat("small", "Is it?", { moderation });
     assert.equal(dropped.status, 200, JSON.stringify(await dropped.json()));
     assert.deepEqual(Object.keys(upstream.asked).sort(), ["max_tokens", "messages", "model"]);
   },

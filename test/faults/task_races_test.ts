@@ -54,18 +54,18 @@ Deno.test("a worker that lost its lease changes nothing any more", STRICT, async
   await using engine = await openTaskEngine();
   const { sql } = engine.database;
   const { id } = await engine.submit({ model: "image-model" });
-  const stale = (await claimTask(sql, id))!;
-  await recordSubmitting(sql, stale, UPSTREAM);
-  assert.equal(await claimTask(sql, id), null, "leased");
+  const stale = (await claimTask(engine.deps.changes, id))!;
+  await recordSubmitting(engine.deps.changes, stale, UPSTREAM);
+  assert.equal(await claimTask(engine.deps.changes, id), null, "leased");
   await sql`update task set lease_until = now() - interval '1 second', wake_at = now() where id = ${id}`;
-  const fresh = (await claimTask(sql, id))!;
+  const fresh = (await claimTask(engine.deps.changes, id))!;
   assert.equal(fresh.phase, "submitting", "what was about to happen is known");
-  await assert.rejects(recordSubmitting(sql, stale, UPSTREAM), LostLease);
-  await assert.rejects(recordAccepted(sql, stale, "theirs"), LostLease);
-  await assert.rejects(recordOutput(sql, stale, OUTPUT), LostLease);
-  await assert.rejects(reschedule(sql, stale, { delayMs: 0 }), LostLease);
+  await assert.rejects(recordSubmitting(engine.deps.changes, stale, UPSTREAM), LostLease);
+  await assert.rejects(recordAccepted(engine.deps.changes, stale, "theirs"), LostLease);
+  await assert.rejects(recordOutput(engine.deps.changes, stale, OUTPUT), LostLease);
+  await assert.rejects(reschedule(engine.deps.changes, stale, { delayMs: 0 }), LostLease);
   assert.equal(await finishTask(engine.deps, stale, { status: "failed" }), false);
-  await recordAccepted(sql, fresh, "ours");
+  await recordAccepted(engine.deps.changes, fresh, "ours");
   const usage = { images: 1, calls: 1 };
   assert.equal(
     await finishTask(engine.deps, fresh, {
@@ -86,17 +86,16 @@ Deno.test(
   STRICT,
   async () => {
     await using engine = await openTaskEngine();
-    const { sql } = engine.database;
     const seen = { succeeded: 0, cancelled: 0 };
     const race = async (turn: number) => {
       const { id } = await engine.submit({ model: "image-model" });
-      const task = (await claimTask(sql, id))!;
+      const task = (await claimTask(engine.deps.changes, id))!;
       // Some are cancelled well before, most at about the same moment.
       if (turn % 10 === 0) await cancelTask(engine.deps, engine.account, id);
       const succeed = async () => {
         await new Promise((resume) => setTimeout(resume, turn % 7));
-        await recordSubmitting(sql, task, UPSTREAM);
-        if (turn % 2 === 0) await recordAccepted(sql, task, `job-${turn}`);
+        await recordSubmitting(engine.deps.changes, task, UPSTREAM);
+        if (turn % 2 === 0) await recordAccepted(engine.deps.changes, task, `job-${turn}`);
         return await finishTask(engine.deps, task, {
           status: "succeeded",
           outputs: [OUTPUT],

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { createAccount } from "../../src/domain/accounts/accounts.ts";
 import type { Database } from "../../src/platform/database/database.ts";
-import { enqueueEvent } from "../../src/domain/webhooks/enqueue_event.ts";
+import { enqueueEvent } from "../helpers/enqueue_event.ts";
 import { until } from "../helpers/chat_gateway.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
 import { freePort, type GatewayProcess, startProcess } from "../helpers/gateway_process.ts";

@@ -28,7 +28,7 @@ export async function openChatGateway(
     & { cash?: string; config?: string }
     & Pick<
       TestGatewayOptions,
-      "resolve" | "timing" | "simulator"
+      "beside" | "resolve" | "timing" | "simulator" | "secretsKey" | "store"
     > = {},
 ): Promise<ChatGateway> {
   const gateway = await openGateway({
@@ -36,6 +36,9 @@ export async function openChatGateway(
     config: options.config ?? await Deno.readTextFile(CONFIG),
     timing: options.timing,
     simulator: options.simulator,
+    ...(options.secretsKey === undefined ? {} : { secretsKey: options.secretsKey }),
+    ...(options.beside === undefined ? {} : { beside: options.beside }),
+    ...(options.store === undefined ? {} : { store: options.store }),
   });
   let credits = 0;
   const chatGateway: ChatGateway = {
@@ -69,7 +72,9 @@ export async function openChatGateway(
       assert.ok(ok, JSON.stringify(checks));
     },
   };
-  if (options.cash !== "0") await chatGateway.credit(options.cash ?? "100");
+  if (options.cash !== "0" && options.beside === undefined) {
+    await chatGateway.credit(options.cash ?? "100");
+  }
   return chatGateway;
 }
 

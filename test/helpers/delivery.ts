@@ -1,7 +1,7 @@
 import { createAccount } from "../../src/domain/accounts/accounts.ts";
 import { Outbound } from "../../src/platform/outbound/safe_fetch.ts";
 import type { Database } from "../../src/platform/database/database.ts";
-import { enqueueEvent } from "../../src/domain/webhooks/enqueue_event.ts";
+import { enqueueEvent } from "./enqueue_event.ts";
 import { createEndpoint, type EndpointFields } from "../../src/domain/webhooks/endpoints.ts";
 import type { NewEvent } from "../../src/domain/webhooks/event.ts";
 import { openSecretBox } from "../../src/domain/webhooks/secret_box.ts";

@@ -1,7 +1,7 @@
 import { findPackageJSON } from "node:module";
 import { dirname, join } from "node:path";
 import postgres from "postgres";
-import { createPartitions } from "../../src/domain/ledger/partitions.ts";
+import { createMissingPartitions } from "../../src/platform/database/partitioned_tables.ts";
 import { migrate } from "../../src/platform/database/migrate.ts";
 import { type Database, openDatabase } from "../../src/platform/database/postgres.ts";
 import {
@@ -113,7 +113,7 @@ export async function makeServerTemplate(server: string): Promise<string> {
 /** As the first start of a gateway does. */
 async function prepare(sql: postgres.Sql): Promise<void> {
   await migrate(sql);
-  await createPartitions(sql, { isStart: true });
+  await createMissingPartitions(sql, { isStart: true });
 }
 
 /** The same for the embedded database: a migrated folder that tests copy. */

@@ -31,6 +31,7 @@ export interface TestGatewayOptions {
   resolve?: Resolve;
   simulator?: Simulator;
   taskWaits?: GatewayOptions["taskWaits"];
+  secretsKey?: string;
 }
 
 /** A real gateway on a port of its own, with an account and a key, and what it logged. */
@@ -76,7 +77,7 @@ export async function openGateway(options: TestGatewayOptions = {}): Promise<Tes
       databaseUrl: store.databaseUrl,
       databaseWaitSeconds: 10,
       adminToken: ADMIN_TOKEN,
-      secretsKey: undefined,
+      secretsKey: options.secretsKey,
       logLevel: "debug",
       logFormat: "json",
       workers: 1,

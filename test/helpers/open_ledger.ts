@@ -146,7 +146,7 @@ export const PRICE: Price = {
   model: "sim-chat",
   billingType: "token",
   unit: "1K tokens",
-  amounts: { input_price: "0.01", output_price: "0.02" },
+  terms: { input_price: "0.01", output_price: "0.02" },
   effectiveAt: Date.parse("2026-01-01T00:00:00Z"),
 };
 

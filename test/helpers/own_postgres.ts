@@ -1,5 +1,5 @@
 import { FAST, type RunningPostgres, startPostgres } from "../../scripts/postgres.ts";
-import { createPartitions } from "../../src/domain/ledger/partitions.ts";
+import { createMissingPartitions } from "../../src/platform/database/partitioned_tables.ts";
 import { migrate } from "../../src/platform/database/migrate.ts";
 import { openDatabase } from "../../src/platform/database/postgres.ts";
 import type { FreshDatabase } from "./fresh_database.ts";
@@ -23,7 +23,7 @@ export async function openOwnPostgres(): Promise<OwnPostgres> {
   {
     await using database = await open();
     await migrate(database.sql);
-    await createPartitions(database.sql, { isStart: true });
+    await createMissingPartitions(database.sql, { isStart: true });
   }
   const closing = parts.move();
   return {

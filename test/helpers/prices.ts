@@ -1,10 +1,9 @@
-import type { AmountName, Price } from "../../src/platform/config/config.ts";
+import type { PriceTerms } from "../../src/model_types/price_terms.ts";
+import type { Price } from "../../src/platform/config/config.ts";
 
-type Amounts = Partial<Record<AmountName, string>>;
-
-export function price(billingType: Price["billingType"], unit: string, amounts: Amounts): Price {
-  return { book: "default", model: "m", billingType, unit, amounts, effectiveAt: 0 };
+export function price(billingType: Price["billingType"], unit: string, terms: PriceTerms): Price {
+  return { book: "default", model: "m", billingType, unit, terms, effectiveAt: 0 };
 }
 
-export const perMillion = (amounts: Amounts) => price("token", "1M tokens", amounts);
-export const perThousand = (amounts: Amounts) => price("token", "1K tokens", amounts);
+export const perMillion = (terms: PriceTerms) => price("token", "1M tokens", terms);
+export const perThousand = (terms: PriceTerms) => price("token", "1K tokens", terms);

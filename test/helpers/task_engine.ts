@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { Sql } from "postgres";
 import { openAdapters } from "../../providers/registry.ts";
 import { createAccount } from "../../src/domain/accounts/accounts.ts";
 import { newId } from "../../src/lib/ids.ts";
@@ -14,7 +15,10 @@ import { PublicHosts } from "../../src/platform/outbound/public_hosts.ts";
 import { Outbound } from "../../src/platform/outbound/safe_fetch.ts";
 import type { JobHandler, JobMessage, Queue } from "../../src/platform/queue/queue.ts";
 import type { Database } from "../../src/platform/database/database.ts";
-import { acceptGeneration } from "../../src/workflows/tasks/accept_generation.ts";
+import {
+  acceptGeneration,
+  type GenerationCall,
+} from "../../src/workflows/tasks/accept_generation.ts";
 import type { TaskDeps } from "../../src/workflows/tasks/deps.ts";
 import { ConfigVersions } from "../../src/workflows/tasks/config_versions.ts";
 import { findTask } from "../../src/workflows/tasks/find_task.ts";
@@ -35,7 +39,12 @@ export interface TaskEngine extends AsyncDisposable {
   readonly logged: () => string;
   /** Notifications of the queue; the test takes them. */
   readonly notifications: { message: JobMessage; delayMs: number }[];
-  submit(body: Record<string, unknown> & { model: string }): Promise<TaskRow>;
+  /** Statements that tasks have run so far. */
+  statements(): number;
+  submit(
+    body: Record<string, unknown> & { model: string },
+    call?: Partial<GenerationCall>,
+  ): Promise<TaskRow>;
   task(id: string): Promise<TaskRow>;
   /** Steps a task until it is over, however often it must; each step runs `times` times at once. */
   finish(id: string, times?: number): Promise<TaskRow>;
@@ -45,8 +54,10 @@ export interface TaskEngine extends AsyncDisposable {
 export async function openTaskEngine(): Promise<TaskEngine> {
   await using parts = new AsyncDisposableStack();
   const store = parts.use(await freshDatabase());
-  const database = parts.use(await store.open());
-  const { sql } = database;
+  const opened = parts.use(await store.open());
+  const { sql } = opened;
+  const counted = countStatements(sql);
+  const database: Database = { ...opened, sql: counted.sql };
   const file = join(store.dataDir, "gateway.yaml");
   await Deno.copyFile(new URL("./media_config.yaml", import.meta.url), file);
   const configStore = await ConfigStore.open({
@@ -65,7 +76,7 @@ export async function openTaskEngine(): Promise<TaskEngine> {
   });
   const files = parts.use(
     await openFiles({
-      sql,
+      sql: counted.sql,
       dataDir: store.dataDir,
       storage: () => configStore.current.storage,
       address: () => "http://gateway.test",
@@ -108,26 +119,29 @@ export async function openTaskEngine(): Promise<TaskEngine> {
   const never = new AbortController().signal;
   const closing = parts.move();
   return {
-    database,
+    database: opened,
     deps,
     worker,
+    statements: counted.count,
     account,
     config: configStore.current,
     logged: () => (log.flush(), logged),
     notifications,
     task,
-    async submit(body) {
+    async submit(body, call = {}) {
       const model = configStore.current.models.get(body.model)!;
       const { row } = await acceptGeneration(
         deps,
         {
           requestId: newId("req"),
           clientRequestId: null,
+          origin: { key: null, user: null, metadata: null },
           identity: null,
           config: configStore.current,
           account: { id: account, plan: "free", priceBook: null },
           maxActive: 100_000,
           callbackUrl: null,
+          ...call,
         },
         model,
         { prompt: "x", ...body },
@@ -148,6 +162,24 @@ export async function openTaskEngine(): Promise<TaskEngine> {
     },
     verify: () => verifyLedger(sql, TASK_RULES),
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
+  };
+}
+
+/** The same `sql`, with a count of what it runs; a transaction counts as one. */
+function countStatements(sql: Sql): { sql: Sql; count: () => number } {
+  let count = 0;
+  return {
+    count: () => count,
+    sql: new Proxy(sql, {
+      apply(run, self, args) {
+        count++;
+        return Reflect.apply(run, self, args);
+      },
+      get(run, name) {
+        if (name === "begin") count++;
+        return Reflect.get(run, name);
+      },
+    }),
   };
 }
 

@@ -1,4 +1,4 @@
-import { enqueueEvent } from "../../src/domain/webhooks/enqueue_event.ts";
+import { enqueueEvent } from "./enqueue_event.ts";
 import { until } from "./chat_gateway.ts";
 import { openGateway, type TestGateway } from "./open_gateway.ts";
 import type { Receiver } from "./receiver.ts";

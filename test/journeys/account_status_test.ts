@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { AREAS } from "../../src/http/routes/registry.ts";
-import { type Json, until } from "../helpers/chat_gateway.ts";
+import { type Json, openChatGateway, until } from "../helpers/chat_gateway.ts";
 import { openConsole, shippedWith } from "../helpers/console_gateway.ts";
 import { png } from "../helpers/media.ts";
 import { openMediaGateway } from "../helpers/media_gateway.ts";
@@ -98,6 +98,65 @@ Deno.test("streams of a suspended account end within the call, on every node, an
   const { ok } = await (await gateway.admin("GET", "/ledger/verify")).json();
   assert.ok(ok);
 });
+
+Deno.test({
+  name:
+    "no node draws from a reserve of a suspended account once the call that suspended it returns",
+  // The embedded database has no reserves.
+  ignore: Deno.env.get("TEST_STORE") === "embedded",
+  async fn() {
+    const config = await Deno.readTextFile(CHAT_CONFIG);
+    await using gateway = await openChatGateway({ config, cash: "1000" });
+    await using other = await openChatGateway({ config, beside: gateway });
+    const { sql } = gateway.gateway.database;
+    const count = async (table: string) => (await sql`select from ${sql(table)}`).length;
+    await until("both nodes have a reserve", async () => {
+      for (const node of [gateway, other]) {
+        assert.equal(await statusOf(node.chat("talk", "Hello")), 200);
+      }
+      return await count("reserve") === 2;
+    });
+    const late = await Promise.all([gateway, other].map(startBody));
+    await patch(gateway, gateway.account, { status: "suspended" });
+    const answers = late.map(({ finish }) => finish());
+    await until(
+      "requests that came before are held on their own",
+      async () => await count("hold") === 2,
+      2,
+    );
+    await until("the reserves are returned", async () => await count("reserve") === 0, 2);
+    for (const answer of await Promise.all(answers)) {
+      assert.equal(answer.status, 200, await answer.text());
+    }
+    assert.equal(await statusOf(gateway.chat("talk", "Hello")), 403);
+    await gateway.verify();
+  },
+});
+
+/** A chat that is authenticated, and whose body is not all here. */
+async function startBody({ address, key }: TestGateway) {
+  const body = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = body.writable.getWriter();
+  const response = fetch(`${address}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: body.readable,
+  });
+  const text = JSON.stringify({
+    model: "talk",
+    messages: [{ role: "user", content: "Go [[simulate: latency=1500ms tokens=5]]" }],
+  });
+  const bytes = new TextEncoder().encode(text);
+  await writer.write(bytes.subarray(0, 10));
+  await new Promise((resume) => setTimeout(resume, 200));
+  return {
+    async finish(): Promise<Response> {
+      await writer.write(bytes.subarray(10));
+      await writer.close();
+      return await response;
+    },
+  };
+}
 
 Deno.test("the console of a suspended account answers 403, also in sessions that were open before", async () => {
   await using gateway = await openConsole();

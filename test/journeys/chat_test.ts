@@ -138,7 +138,11 @@ Deno.test("400 for what the model does not declare, and nothing is held", async 
         "capability_not_supported",
         "messages",
       ],
-      ["plain", { max_tokens: 51 }, "invalid_value", "max_tokens"],
+      ["plain", { service_tier: "priority" }, "invalid_value", "service_tier"],
+      ["plain", { web_search_options: {} }, "invalid_value", "web_search_options"],
+      ["plain", { store: true }, "invalid_value", "store"],
+      ["plain", { prompt_cache_retention: "24h" }, "invalid_value", "prompt_cache_retention"],
+      ["plain", { prompt_cache_options: {} }, "invalid_value", "prompt_cache_options"],
       [
         "talk",
         { messages: [{ role: "user", content: [...image, ...image, ...image] }] },

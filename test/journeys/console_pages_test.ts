@@ -44,7 +44,8 @@ Deno.test("a finished drama shows its episode and its stages", STRICT, async () 
 Deno.test("a drama's price names its own fee and the models that it uses", STRICT, async () => {
   await using gateway = await openConsole();
   const list = await gateway.person.read("/console/models?type=drama");
-  assert.ok(list.includes("$0.02 per shot plus models used"), list);
+  // 0.02 for the drama, 0.04 for the image, 5 × 0.05 for the video, and the spoken line.
+  assert.match(list, /Up to \$0\.3\d* per shot with the models used/);
   const page = await gateway.person.read("/console/models/sim-drama");
   assert.match(page, /<dt>Drama fee<\/dt><dd[^>]*>\$0\.02 per shot</);
   assert.match(page, /<dt>Video<\/dt><dd[^>]*>\$0\.05 per second \(sim-video, 5 s per shot\)</);

@@ -64,7 +64,10 @@ Deno.test(
     assert.ok(page.includes("&lt;b&gt;eve&lt;/b&gt;"));
     const receipt = `/console/billing/receipts/${served}`;
     assert.ok(page.includes(`href="${receipt}"`));
-    assert.ok((await person.read(receipt)).includes(served));
+    const receiptText = textOf(await person.read(receipt));
+    for (const part of [served, "laptop", "order: 17"]) {
+      assert.ok(receiptText.includes(part), `${part} in ${receiptText}`);
+    }
     const other = await person.read(`/console/requests/${refused}`);
     assert.ok(other.includes("model_unavailable") && !other.includes("View receipt"));
   },
@@ -124,5 +127,31 @@ Deno.test(
       await res.body?.cancel();
       assert.equal(res.status, 404, path);
     }
+  },
+);
+
+Deno.test(
+  "the bodies of a request are on its page, as text, where they are stored",
+  STRICT,
+  async () => {
+    await using gateway = await openConsole({
+      added: "logs: { bodies: all, body_bytes_max: 1024 }",
+      secretsKey: "k".repeat(32),
+    });
+    const { person } = gateway;
+    const chat = await openCaller(gateway);
+    const short = await chat("sim-chat", { user: "<script>alert(1)</script>" });
+    const page = await person.read(`/console/requests/${short}`);
+    assert.ok(page.includes("Request body") && page.includes("Response body"));
+    assert.ok(!page.includes("<script>alert(1)") && page.includes("&lt;script&gt;alert(1)"));
+    const long = await chat("sim-chat", { user: "u".repeat(5000) });
+    assert.match(
+      textOf(await person.read(`/console/requests/${long}`)),
+      /Beginning of 5,\d+ bytes/,
+    );
+    const other = await gateway.register("eve@example.org");
+    const refused = await other.get(`/console/requests/${short}`);
+    await refused.body?.cancel();
+    assert.equal(refused.status, 404);
   },
 );

@@ -89,9 +89,72 @@ Deno.test("POST /v1/dramas/generations makes script, roles, storyboard and one v
   assert.equal(done.usage.total_units, 3);
   const receipt = await (await gateway.get(`/v1/usage/${done.request_id}`)).json();
   assert.deepEqual(receipt.usage.items, items);
+  // Operators see what it cost: the sum of its parts.
+  const { sql } = gateway.gateway.database;
+  const [recorded] = await sql`
+    select r.upstream, r.cost = sum(p.cost) as is_sum, count(*)::int as parts,
+           sum(p.amount)::float as amount, bool_and(p.cost > 0 or p.stage = 'drama') as have_cost,
+           max(p.upstream) filter (where p.stage = 'script') as script,
+           sum(p.cost) filter (where p.stage = 'storyboard')::float as images
+      from receipt r join receipt_part p on p.receipt_id = r.id
+     where r.id = ${done.request_id} group by r.upstream, r.cost`;
+  assert.deepEqual({ ...recorded }, {
+    ...{ upstream: null, is_sum: true, parts: items.length, amount: Number(done.charge.settled) },
+    ...{ have_cost: true, script: "canary-provider/chat", images: 0.09 },
+  });
   const { frozen } = await gateway.balance();
   assert.equal(frozen, "0.00");
   await gateway.verify();
+});
+
+Deno.test("the cost of a drama is not known where that of a part is not", async () => {
+  await using gateway = await openMediaGateway({
+    config: CONFIG.replace(', cost: { price: "0.03", unit: image }', ""),
+    cash: "100",
+  });
+  const body = request({ stage: "storyboard", callback_url: undefined });
+  const task = await gateway.ended((await gateway.submit(PATH, body)).id, 60);
+  assert.equal(task.status, "succeeded", JSON.stringify(task));
+  const { sql } = gateway.gateway.database;
+  const [receipt] = await sql`select cost from receipt`;
+  assert.equal(receipt!.cost, null);
+  const [parts] =
+    await sql`select count(cost)::int as known, count(*)::int as all from receipt_part`;
+  assert.deepEqual({ ...parts }, { known: 3, all: 6 }, "script, roles and the fee");
+});
+
+Deno.test("a quote of a drama lists its parts and its fee", async () => {
+  await using gateway = await open();
+  const res = await gateway.post("/v1/quotes", { path: "/dramas/generations", body: request() });
+  const { amount, parts, from } = await res.json();
+  assert.deepEqual(
+    parts.map(({ stage, model, count }: Json) => [stage, model, count]),
+    [
+      ["script", "talk", 1],
+      ["roles", "talk", 1],
+      ["storyboard", "draw", 3],
+      ["video", "video-model", 3],
+      ["speech", "say", 3],
+      ["drama", "play", 1],
+    ],
+  );
+  // 3 × 0.04, 3 × 0.08, 3 × 100 × 0.50/1K, 3 × 0.02
+  assert.deepEqual(parts.slice(2).map((part: Json) => part.amount), [
+    "0.12",
+    "0.24",
+    "0.15",
+    "0.06",
+  ]);
+  assert.equal(from.cash, amount);
+  const prices = await (await gateway.get("/v1/pricing/models")).json();
+  const own = prices.data.find(({ model }: Json) => model === "play");
+  assert.deepEqual(own.parts.map(({ stage, per }: Json) => [stage, per]), [
+    ["script", "drama"],
+    ["roles", "drama"],
+    ["storyboard", "shot"],
+    ["video", "shot"],
+    ["speech", "shot"],
+  ]);
 });
 
 Deno.test("a drama goes as far as its stage, and from_task goes on without making or paying twice", async () => {

@@ -175,7 +175,8 @@ Deno.test(
     await refused({ ...good, n: 0 }, [400, "invalid_value", "n"]);
     await refused({ ...good, n: 1.5 }, [400, "invalid_value", "n"]);
     await refused({ ...good, n: "2" }, [400, "invalid_value", "n"]);
-    await refused({ ...good, quality: "hd" }, [400, "unknown_field", "quality"]);
+    await refused({ ...good, quality: "hd" }, [400, "invalid_value", "quality"]);
+    await refused({ ...good, qualities: "hd" }, [400, "unknown_field", "qualities"]);
     await refused(
       { ...good, callback_url: "http://127.0.0.1/x" },
       [400, "unsafe_url", "callback_url"],

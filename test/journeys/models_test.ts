@@ -1,8 +1,27 @@
 import assert from "node:assert/strict";
 import { errorOf, openGateway } from "../helpers/open_gateway.ts";
 
+const CONFIG = await Deno.readTextFile(new URL("../helpers/config.yaml", import.meta.url));
+/** With a model whose sunset has passed. */
+const WITH_ENDED = CONFIG
+  .replace(
+    "  - id: broken-chat\n",
+    `  - id: ended-image
+    aliases: [ended-image-latest]
+    name: Ended Image
+    type: image
+    sunset_at: 2026-02-01T00:00:00+00:00
+    capabilities: [text_to_image]
+    upstreams: [{ provider: canary-provider, model: canary-model }]
+$&`,
+  )
+  .replace(
+    "      - { model: broken-chat,",
+    '      - { model: ended-image, billing_type: per_call, price: "0.04", unit: image }\n$&',
+  );
+
 Deno.test("GET /v1/models", async (t) => {
-  await using gateway = await openGateway();
+  await using gateway = await openGateway({ config: WITH_ENDED });
   const ids = async (query: string) => {
     const res = await gateway.get(`/v1/models${query}`);
     assert.equal(res.status, 200);
@@ -40,7 +59,8 @@ Deno.test("GET /v1/models", async (t) => {
   await t.step("200 with filters, alone and together", async () => {
     assert.deepEqual(await ids("?type=image"), ["tiny-image", "old-image"]);
     assert.deepEqual(await ids("?capability=image_to_video"), ["tiny-video"]);
-    assert.deepEqual(await ids("?status=unavailable"), ["broken-chat"]);
+    // One of them since its sunset.
+    assert.deepEqual(await ids("?status=unavailable"), ["ended-image", "broken-chat"]);
     assert.deepEqual(await ids("?type=image&status=deprecated"), ["old-image"]);
     assert.deepEqual(await ids("?type=speech"), []);
   });
@@ -72,7 +92,7 @@ Deno.test("GET /v1/models", async (t) => {
 });
 
 Deno.test("GET /v1/models/{model_id}", async (t) => {
-  await using gateway = await openGateway();
+  await using gateway = await openGateway({ config: WITH_ENDED });
 
   await t.step("200 has the limits as declared", async () => {
     const res = await gateway.get("/v1/models/tiny-video");
@@ -91,14 +111,22 @@ Deno.test("GET /v1/models/{model_id}", async (t) => {
     const res = await gateway.get("/v1/models/old-image");
     assert.equal(res.status, 200);
     assert.equal(res.headers.get("deprecation"), "@1767225600");
-    assert.equal(res.headers.get("sunset"), "Fri, 01 Jan 2027 00:00:00 GMT");
+    assert.equal(res.headers.get("sunset"), "Thu, 01 Jan 2099 00:00:00 GMT");
     await res.body?.cancel();
   });
 
+  await t.step("200 of an alias is the model with its id", async () => {
+    const body = await (await gateway.get("/v1/models/tiny-image-latest")).json();
+    assert.deepEqual([body.id, body.aliases], ["tiny-image", ["tiny-image-latest"]]);
+  });
+
   await t.step(
-    "404 for an unknown, an unavailable and an invisible model is the same refusal",
+    "404 for an unknown, an unavailable, an ended and an invisible model is the same refusal",
     async () => {
-      for (const id of ["nothing", "broken-chat", "pro-chat", "a".repeat(2000), "%ff"]) {
+      const ended = ["ended-image", "ended-image-latest"];
+      for (
+        const id of [...ended, "nothing", "broken-chat", "pro-chat", "a".repeat(2000), "%ff"]
+      ) {
         const res = await gateway.get(`/v1/models/${id}`);
         assert.equal(res.status, 404, id);
         const error = await errorOf(res);
@@ -112,6 +140,22 @@ Deno.test("GET /v1/models/{model_id}", async (t) => {
 
 Deno.test("GET /v1/pricing/models", async (t) => {
   await using gateway = await openGateway();
+
+  await t.step("200 at a time shows the prices that are announced for it", async () => {
+    const input = async (at: string) => {
+      const res = await gateway.get(`/v1/pricing/models?at=${encodeURIComponent(at)}`);
+      assert.equal(res.status, 200, await res.clone().text());
+      const { data } = await res.json();
+      return data.find(({ model }: { model: string }) => model === "tiny-chat")?.input_price;
+    };
+    assert.equal(await input("2125-12-31T23:59:59Z"), "0.15");
+    assert.equal(await input("2126-01-01T01:00:00+01:00"), "0.30");
+    assert.equal(await input("2025-01-01T00:00:00Z"), undefined, "no price was in force");
+    const res = await gateway.get("/v1/pricing/models?at=tomorrow");
+    assert.equal(res.status, 400);
+    const error = await errorOf(res);
+    assert.deepEqual([error.code, error.param], ["invalid_value", "at"]);
+  });
 
   await t.step("200 lists the prices in force for the account, as decimal strings", async () => {
     const res = await gateway.get("/v1/pricing/models");

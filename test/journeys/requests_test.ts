@@ -59,6 +59,7 @@ Deno.test("a chat is a row with model, key, tokens, charge, times, user and meta
   assert.ok(row.duration_ms >= 0 && row.first_byte_ms <= row.duration_ms);
   const { created: _, duration_ms: _d, first_byte_ms: _f, ...facts } = row;
   assert.deepEqual(facts, {
+    bodies: null,
     id: idOf(res),
     object: "request",
     key,
@@ -357,12 +358,12 @@ Deno.test("rows that wait are written when the gateway stops", async () => {
 });
 
 Deno.test("a day that is older than logs.keep_days is dropped, also after a reload with fewer days", async () => {
-  await using gateway = await openChatGateway({ timing: { requestLog: { maintainMs: 50 } } });
+  await using gateway = await openChatGateway({ timing: { retention: { partitionsMs: 50 } } });
   const { sql } = gateway.gateway.database;
   const addDay = async (daysAgo: number) => {
     const [{ name }] = await sql<[{ name: string }]>`
-      select 'request_' || to_char((now() - ${daysAgo} * interval '1 day') at time zone 'UTC', 'YYYYMMDD') as name`;
-    const day = `${name.slice(8, 12)}-${name.slice(12, 14)}-${name.slice(14)}`;
+      select 'request_' || to_char((now() - ${daysAgo} * interval '1 day') at time zone 'UTC', 'YYYY_MM_DD') as name`;
+    const day = name.slice("request_".length).replaceAll("_", "-");
     await sql.unsafe(`
       create table ${name} partition of request
         for values from ('${day} 00:00:00+00') to (timestamptz '${day} 00:00:00+00' + interval '1 day');`);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import type { Receipt } from "../../src/domain/ledger/receipt.ts";
 import { listUsage } from "../../src/domain/ledger/statement.ts";
 import { rollUpUsage, usageDays } from "../../src/domain/ledger/usage_days.ts";
 import type { HoldRequest } from "../../src/domain/ledger/hold.ts";
@@ -29,7 +30,10 @@ Deno.test(
   async () => {
     await using ledger = await openLedger({ cash: "10", clock: START });
     const { account } = ledger;
-    const hold = (await ledger.hold(beyond({ account, amount: "1", ttlSeconds: 60 }))).keep();
+    const hold = (await ledger.hold({
+      ...beyond({ account, amount: "1", ttlSeconds: 60 }),
+      origin: { key: "key_1", user: "ada", metadata: { team: "red" } },
+    })).keep();
     await hold.checkpoint(costing("0.18", 0, { output_tokens: 18 }));
     await ledger.setClock(LATER);
     await ledger.sweep();
@@ -43,6 +47,8 @@ Deno.test(
       receipts.map((r) => [r.id, r.status, r.held, r.settled, r.released, r.usage?.output_tokens]),
       [[hold.id, "settled", "1.00", "1.25", "0.00", 100]],
     );
+    const [{ key, user, metadata }] = receipts as [Receipt];
+    assert.deepEqual([key, user, metadata], ["key_1", "ada", { team: "red" }]);
     assert.equal((await ledger.balance()).available_balance, "8.75");
     await ledger.mustBeSound();
   },

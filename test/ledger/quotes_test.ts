@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { covers } from "../../src/domain/ledger/balance.ts";
+import { readFunds } from "../../src/domain/ledger/balance.ts";
+import { isCovered } from "../../src/domain/pricing/funds.ts";
 import { chargeUsage, quoteUsage } from "../../src/domain/pricing/quote.ts";
 import { priceFrom, type PriceSnapshot } from "../../src/domain/pricing/snapshot.ts";
 import { openLedger, PRICE } from "../helpers/open_ledger.ts";
@@ -34,8 +35,9 @@ Deno.test("a quote says whether the balance covers it, and books nothing", STRIC
   await ledger.setPlan("pro");
   const ask = (output_tokens: number) =>
     quoteUsage({ id: "sim-chat", type: "chat" }, PRICE, { output_tokens });
-  assert.equal(await covers(sql, account, ask(2000), 6), true); // 1,000 by quota, 0.02 for the others
-  assert.equal(await covers(sql, account, ask(2001), 6), false);
+  const funds = await readFunds(sql, account);
+  assert.equal(isCovered(funds, ask(2000), 6), true); // 1,000 by quota, 0.02 for the others
+  assert.equal(isCovered(funds, ask(2001), 6), false);
   assert.deepEqual((await ledger.balance()).quotas.text, 1000);
   assert.equal((await sql`select from hold`).length, 0);
 });

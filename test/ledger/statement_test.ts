@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createKey } from "../../src/domain/accounts/api_keys.ts";
 import { addCredit, adjustBalance } from "../../src/domain/ledger/credit.ts";
 import { exportCsv } from "../../src/domain/ledger/export_csv.ts";
 import { findReceipt, listUsage } from "../../src/domain/ledger/statement.ts";
@@ -23,6 +24,7 @@ Deno.test(
       account: ledger.account,
       quote: asked,
       clientRequestId: "mine",
+      origin: { key: "key_1", user: "ada", metadata: { team: "red" } },
       ttlSeconds: 60,
     });
     const price = {
@@ -39,6 +41,9 @@ Deno.test(
       object: "usage.receipt",
       request_id: "req_1",
       client_request_id: "mine",
+      key: "key_1",
+      user: "ada",
+      metadata: { team: "red" },
       model: "sim-chat",
       status: "open",
       currency: "USD",
@@ -46,6 +51,7 @@ Deno.test(
       settled: "0.00",
       released: "0.00",
       shortfall: "0.00",
+      capped: false,
       from: { quota: 0, gift: "0.00", cash: "0.00" },
       usage: null,
       price,
@@ -133,7 +139,11 @@ Deno.test(
     const { sql, account } = ledger;
     await addCredit(sql, { account, kind: "cash", amount: "10", reference: 'invoice "7", paid' });
     await ledger.setClock("2026-02-01T00:00:00Z");
-    const hold = await ledger.hold(asking({ id: "req_1", account, amount: "3" }));
+    const { id: key } = await createKey(sql, account, "batch jobs");
+    const hold = await ledger.hold({
+      ...asking({ id: "req_1", account, amount: "3" }),
+      origin: { key, user: "=ada", metadata: { team: "red" } },
+    });
     await hold.settle(costing("3.5")); // half of it above the hold: a shortfall, which moves nothing of the account's
     await ledger.setClock("2026-02-02T00:00:00Z");
     await adjustBalance(sql, {
@@ -143,12 +153,13 @@ Deno.test(
       reason: '=HYPERLINK("http://x")',
     });
     const lines = (await Array.fromAsync(exportCsv(sql, { account }))).join("").split("\r\n");
+    const origin = `,${key},batch jobs,'=ada,"{""team"":""red""}"`;
     assert.deepEqual(lines, [
-      "time,id,kind,unit,amount,from_or_to,request_id,reference,reason,shortfall,model",
-      `2026-01-31T12:00:00.000Z,"credit:${account}:invoice ""7"", paid",credit,money,10.00,cash,,"invoice ""7"", paid",,,`,
-      "2026-02-01T00:00:00.000Z,req_1/1,capture,money,-3.00,cash,req_1,,,,sim-chat",
-      "2026-02-01T00:00:00.000Z,req_1/shortfall,shortfall,money,0.00,,req_1,,,0.50,sim-chat",
-      `2026-02-02T00:00:00.000Z,adjustment:${account}:a1,adjustment,money,-1.25,cash,,a1,"'=HYPERLINK(""http://x"")",,`,
+      "time,id,kind,unit,amount,from_or_to,request_id,reference,reason,shortfall,model,key,key_name,user,metadata",
+      `2026-01-31T12:00:00.000Z,"credit:${account}:invoice ""7"", paid",credit,money,10.00,cash,,"invoice ""7"", paid",,,,,,,`,
+      `2026-02-01T00:00:00.000Z,req_1/1,capture,money,-3.00,cash,req_1,,,,sim-chat${origin}`,
+      `2026-02-01T00:00:00.000Z,req_1/shortfall,shortfall,money,0.00,,req_1,,,0.50,sim-chat${origin}`,
+      `2026-02-02T00:00:00.000Z,adjustment:${account}:a1,adjustment,money,-1.25,cash,,a1,"'=HYPERLINK(""http://x"")",,,,,,`,
       "",
     ]);
     const some = await Array.fromAsync(

@@ -1,11 +1,17 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { createPartitions } from "../../src/domain/ledger/partitions.ts";
+import type { Sql } from "postgres";
 import { findReceipt } from "../../src/domain/ledger/statement.ts";
+import { newId } from "../../src/lib/ids.ts";
 import { verifyLedger } from "../../src/domain/ledger/verify.ts";
 import { migrate } from "../../src/platform/database/migrate.ts";
-import { SHIPPED_SQL } from "../../src/platform/database/read_sql_files.ts";
+import {
+  createMissingPartitions,
+  REQUEST_TABLES,
+} from "../../src/platform/database/partitioned_tables.ts";
+import { listPartitions } from "../../src/platform/database/partitions.ts";
+import { readMigrations, SHIPPED_SQL } from "../../src/platform/database/read_sql_files.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
@@ -17,13 +23,7 @@ Deno.test(
     await using fresh = await freshDatabase();
     await using database = await fresh.open();
     const { sql } = database;
-    await sql`drop schema public cascade`;
-    await sql`create schema public`;
-    const folder = join(fresh.dataDir, "baseline");
-    await Deno.mkdir(folder);
-    const baseline = "0001_baseline.sql";
-    await Deno.copyFile(new URL(baseline, SHIPPED_SQL.schema), join(folder, baseline));
-    await migrate(sql, { schema: pathToFileURL(`${folder}/`) });
+    await applyFirst(fresh.dataDir, sql, 1);
     await sql.unsafe(`
     insert into account (id, name) values ('acc_1', 'old');
     insert into wallet (account_id) values ('acc_1');
@@ -44,7 +44,7 @@ Deno.test(
            ('req_4/1/late', 'money', 'revenue', 'cash:acc_1', 0.25, 'acc_1', 'req_4', 'capture', '2026-05-05')`);
     const { applied } = await migrate(sql);
     assert.ok(applied.includes("0002_receipts.sql"));
-    assert.ok(await createPartitions(sql, { isStart: true }) > 0);
+    assert.ok((await createMissingPartitions(sql, { isStart: true })).includes("transfer_2026_05"));
     const { ok, checks } = await verifyLedger(sql);
     assert.ok(ok, JSON.stringify(checks));
     const settled = async (id: string) => {
@@ -59,3 +59,49 @@ Deno.test(
     ]);
   },
 );
+
+Deno.test(
+  "webhook events and deliveries of before are in the partitions of their months",
+  STRICT,
+  async () => {
+    await using fresh = await freshDatabase();
+    await using database = await fresh.open();
+    const { sql } = database;
+    await applyFirst(fresh.dataDir, sql, 3);
+    const event = newId("evt", Date.parse("2026-05-05T00:00:00Z"));
+    const delivery = `dlv_${event.slice(4)}01`;
+    await sql.unsafe(`
+    insert into account (id, name) values ('acc_1', 'old');
+    insert into webhook_event (id, account_id, task_id, type, data) values ('${event}', 'acc_1', 'task_1', 't', '{}');
+    insert into webhook_delivery (id, event_id, account_id, url, destination, wake_at, attempts)
+    values ('${delivery}', '${event}', 'acc_1', 'https://a.example/', 'd', now(), 1);
+    insert into webhook_attempt (delivery_id, number, started_at, latency_ms) values ('${delivery}', 1, now(), 5)`);
+    const { applied } = await migrate(sql);
+    assert.ok(applied.includes("0005_retention.sql"));
+    await createMissingPartitions(sql, { isStart: true });
+    const [place] = await sql`
+    select e.tableoid::regclass::text as event, d.tableoid::regclass::text as delivery,
+           a.tableoid::regclass::text as attempt
+      from webhook_event e join webhook_delivery d on d.event_id = e.id
+      join webhook_attempt a on a.delivery_id = d.id`;
+    assert.deepEqual({ ...place }, {
+      event: "webhook_event_2026_05",
+      delivery: "webhook_delivery_2026_05",
+      attempt: "webhook_attempt_2026_05",
+    });
+    const days = await listPartitions(sql, REQUEST_TABLES[0]);
+    assert.ok(days.length >= 3, "days of the request log have their new names");
+  },
+);
+
+/** An empty database with the first migrations only. */
+async function applyFirst(dataDir: string, sql: Sql, count: number): Promise<void> {
+  await sql`drop schema public cascade`;
+  await sql`create schema public`;
+  const folder = join(dataDir, "first");
+  await Deno.mkdir(folder);
+  for (const { file } of (await readMigrations(SHIPPED_SQL.schema)).slice(0, count)) {
+    await Deno.copyFile(new URL(file, SHIPPED_SQL.schema), join(folder, file));
+  }
+  await migrate(sql, { schema: pathToFileURL(`${folder}/`) });
+}

@@ -16,10 +16,10 @@ Deno.test("verify finds every kind of damage and names it", STRICT, async (t) =>
       "insert into transfer (id, unit, debit, credit, amount, account_id, kind, created_at) select 'x', 'money', 'topup', 'cash:missing', 1, 'missing', 'credit', now()",
     ],
     [
-      "frozen equals open holds",
+      "frozen equals open holds and reserves",
       "update balance_bucket set frozen = frozen + 1 where source = 'cash'",
     ],
-    ["frozen equals open holds", "delete from hold"],
+    ["frozen equals open holds and reserves", "delete from hold"],
     ["captured is at most held", "update receipt set taken = array[100]"],
     [
       "every capture of a batch equals its receipts",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { enqueueEvent } from "../../src/domain/webhooks/enqueue_event.ts";
+import { enqueueEvent } from "../helpers/enqueue_event.ts";
 import { until } from "../helpers/chat_gateway.ts";
 import { ADMIN_TOKEN, openGateway } from "../helpers/open_gateway.ts";
 import { startReceiver } from "../helpers/receiver.ts";

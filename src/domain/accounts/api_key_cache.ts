@@ -22,6 +22,8 @@ export interface Caller {
   readonly isSuspended: boolean;
   /** The account is slowed down until then; 0 if it is not. */
   readonly slowedUntil: number;
+  /** Bodies of its requests may be kept. */
+  readonly logBodies: boolean;
 }
 
 interface KeyRow extends RestrictionRow {
@@ -114,6 +116,7 @@ export class ApiKeyCache implements AsyncDisposable {
       restrictions: row.is_restricted ? compileRestrictions(row) : null,
       isSuspended: row.is_suspended,
       slowedUntil: row.slowed_until?.getTime() ?? 0,
+      logBodies: row.log_bodies,
     };
     if (generation === this.#generation) {
       if (this.#cached.size >= REMEMBERED_MAX) this.#evictOldest();

@@ -25,6 +25,7 @@ export const AUDIT_ACTIONS = [
   "person.update",
   "session.end",
   "session.start",
+  "storage.sweep",
   "task.cancel",
   "task.replay",
   "webhook.create",

@@ -21,10 +21,7 @@ export class LocalStore implements ByteStore {
     const part = `${this.#path(key)}.part`;
     let file: Deno.FsFile | undefined;
     try {
-      file = await disk(async () => {
-        await Deno.mkdir(this.#folder(key), { recursive: true });
-        return await Deno.open(part, { write: true, create: true, truncate: true });
-      });
+      file = await disk(() => this.#create(key, part));
       for await (const chunk of chunks) await disk(() => writeAll(file!, chunk));
       await disk(() => file!.sync());
       file.close();
@@ -36,6 +33,18 @@ export class LocalStore implements ByteStore {
       // Best effort: the sweeper removes partial files.
       await Deno.remove(part).catch(() => {});
       throw error;
+    }
+  }
+
+  async #create(key: string, path: string): Promise<Deno.FsFile> {
+    const create = () => Deno.open(path, { write: true, create: true, truncate: true });
+    try {
+      return await create();
+    } catch (error) {
+      // The first file of its folder.
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+      await Deno.mkdir(this.#folder(key), { recursive: true });
+      return await create();
     }
   }
 

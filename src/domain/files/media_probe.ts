@@ -4,15 +4,40 @@ import type { ByteStore } from "./byte_store.ts";
 import type { ByteRange } from "./files.ts";
 import { type MediaBytes, type MediaFacts, UNKNOWN_MEDIA } from "./media_facts.ts";
 import { type MediaType, mediaType } from "./media_types.ts";
+import { sniffPng } from "./sniff_png.ts";
 
 /** A request of the worker: some bytes of the file, or the next ones. */
 export type ProbeRequest = ByteRange | "next";
 
-/** Job for the worker that reads the first bytes of a file. */
-export interface SniffedMedia {
-  at: "type" | "size";
+/** Job for the worker that reads the first bytes of a file: its type, the size of an image, or both. */
+export interface SniffJob {
+  wants: "type" | "size" | "both";
   head: Uint8Array;
 }
+
+/** What the first bytes of a file say. */
+export interface SniffedMedia {
+  /** The sniffer's name of the type; empty: unknown. */
+  name: string;
+  /** Of an image. */
+  facts: MediaFacts;
+}
+
+/** A type, and the size of an image if the first bytes tell. */
+export interface Sniffed {
+  type: MediaType | null;
+  facts: MediaFacts;
+}
+
+/** Images with their size before everything else that counts: more bytes do not change it. */
+const SIZE_FIRST = new Set([
+  "image/apng",
+  "image/png",
+  "image/jpeg",
+  "image/gif",
+  "image/webp",
+  "image/bmp",
+]);
 
 const AT_ONCE_BYTES = 256 * 1024;
 /** Loading the parsers takes most of a second. */
@@ -51,12 +76,15 @@ export class MediaProbe implements AsyncDisposable {
   }
 
   /** Detects the type from the bytes; null for anything but a known image, audio or video. */
-  async sniff(account: string, head: Uint8Array): Promise<MediaType | null> {
-    const input: SniffedMedia = { at: "type", head };
-    const name = await this.#sniffers.run<SniffedMedia, string>({ owner: account, input }).catch((
-      error,
-    ) => sniffedOtherwise(error, head));
-    return mediaType(name);
+  async sniff(account: string, head: Uint8Array): Promise<Sniffed> {
+    const run = (wants: SniffJob["wants"]) =>
+      this.#sniffers.run<SniffJob, SniffedMedia>({ owner: account, input: { wants, head } });
+    const { name, facts } = sniffPng(head) ?? await run("both").catch((error) => {
+      // One of the two parsers does not end: the type alone may be known.
+      if (!isLate(error)) throw error;
+      return run("type");
+    }).catch((error) => sniffedOtherwise(error, head));
+    return { type: mediaType(name), facts };
   }
 
   /** Size and duration; unknown for a file that takes too long, and while too many others wait. */
@@ -64,13 +92,24 @@ export class MediaProbe implements AsyncDisposable {
     account: string,
     store: ByteStore,
     key: string,
+    subject: MediaBytes & { sniffed: MediaFacts },
+  ): Promise<MediaFacts> {
+    const { sniffed, ...bytes } = subject;
+    if (SIZE_FIRST.has(bytes.mimeType) && sniffed.width !== null) return sniffed;
+    return await this.#measure(account, store, key, bytes);
+  }
+
+  async #measure(
+    account: string,
+    store: ByteStore,
+    key: string,
     subject: MediaBytes,
   ): Promise<MediaFacts> {
     await using stored = new StoredBytes(store, key, subject.bytes);
     const measuring = subject.kind === "image"
-      ? this.#sniffers.run<SniffedMedia, MediaFacts>({
+      ? this.#sniffers.run<SniffJob, MediaFacts>({
         owner: account,
-        input: { at: "size", head: subject.head },
+        input: { wants: "size", head: subject.head },
       })
       : this.#probers.run<MediaBytes, MediaFacts>({
         owner: account,
@@ -90,12 +129,19 @@ export class MediaProbe implements AsyncDisposable {
   }
 }
 
-async function sniffedOtherwise(error: unknown, head: Uint8Array): Promise<string> {
+function isLate(error: unknown): boolean {
+  return error instanceof ProcessPoolError && error.reason === "late";
+}
+
+async function sniffedOtherwise(error: unknown, head: Uint8Array): Promise<SniffedMedia> {
   const reason = error instanceof ProcessPoolError ? error.reason : null;
   // Bytes that keep a parser busy for so long have no known type.
-  if (reason === "late") return "";
+  if (isLate(error)) return { name: "", facts: UNKNOWN_MEDIA };
   // A platform without child processes: the type is detected here, and nothing is probed.
-  if (reason === "unavailable") return await (await import("./sniff_name.ts")).sniffName(head);
+  if (reason === "unavailable") {
+    const { sniffName } = await import("./sniff_name.ts");
+    return { name: await sniffName(head), facts: UNKNOWN_MEDIA };
+  }
   throw new ApiError("storage_unavailable", "Too many files arrive just now: try again.", {
     cause: error,
     retryAfterSeconds: 5,

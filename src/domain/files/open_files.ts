@@ -11,7 +11,8 @@ import { RAW_AUDIO } from "./media_types.ts";
 import { MediaProbe } from "./media_probe.ts";
 import { expireRow, findRow, listRows, toStoredFile } from "./rows.ts";
 import { UrlSigner } from "./signed_url.ts";
-import { storeFile } from "./store_file.ts";
+import { RowWrites } from "./row_writes.ts";
+import { type FileParts, storeFile } from "./store_file.ts";
 import { Stores } from "./stores.ts";
 import { UnlistedBytes } from "./unlisted_bytes.ts";
 import { UnlistedOutputs } from "./unlisted_outputs.ts";
@@ -56,7 +57,7 @@ export async function openFiles(options: FilesOptions): Promise<OpenFiles> {
   const signer = new UrlSigner(sql);
   await signer.refresh();
   const probe = openProbe(log);
-  const parts = { sql, stores, probe, storage };
+  const parts = { sql, rows: new RowWrites(sql), stores, probe, storage };
   const outputs = new UnlistedOutputs(sql);
   const bytes = new UnlistedBytes({ sql, root: join(options.dataDir, "files") });
   const clean = async () => {
@@ -110,10 +111,7 @@ function openProbe(log: FilesOptions["log"]): MediaProbe {
   });
 }
 
-interface StorageParts {
-  sql: Queries;
-  stores: Stores;
-  probe: MediaProbe;
+interface StorageParts extends FileParts {
   storage: FilesOptions["storage"];
 }
 
@@ -125,7 +123,7 @@ async function storeUpload(
 ): Promise<StoredFile> {
   const reader = new HashingReader(body);
   try {
-    const type = await typeOf(parts.probe, account, reader);
+    const { type, facts } = await sniffUpload(parts.probe, account, reader);
     const { [`${type.kind}BytesMax` as const]: kindMax, keepDays } = parts.storage().uploads;
     // The HTTP connection limits the body to the announced length.
     const bytesMax = Math.min(kindMax, announcedBytes ?? kindMax);
@@ -135,6 +133,7 @@ async function storeUpload(
       taskId: null,
       filename: safeFilename(filename, type.extension),
       type,
+      sniffed: facts,
       reader,
       bytesMax,
       tooLarge: () => tooLarge(type.kind, kindMax),
@@ -154,8 +153,8 @@ async function storeOutput(
   const reader = new HashingReader(body);
   try {
     const head = await reader.peek();
-    const type = await parts.probe.sniff(account, head) ??
-      (mimeType === RAW_AUDIO.mimeType ? RAW_AUDIO : null);
+    const sniffed = await parts.probe.sniff(account, head);
+    const type = sniffed.type ?? (mimeType === RAW_AUDIO.mimeType ? RAW_AUDIO : null);
     if (head.length === 0) throw new BadOutput("the output is empty");
     if (type?.kind !== kind) {
       throw new BadOutput(`the output is ${type?.mimeType ?? "no media"}, not ${kind}`);
@@ -166,6 +165,7 @@ async function storeOutput(
       taskId,
       filename: safeFilename(`${name}.${type.extension}`, type.extension),
       type,
+      sniffed: sniffed.facts,
       reader,
       bytesMax: OUTPUT_BYTES_MAX[kind],
       tooLarge: () => new BadOutput("the output is too large"),
@@ -231,12 +231,12 @@ function urlSigning(
   };
 }
 
-async function typeOf(probe: MediaProbe, account: string, reader: HashingReader) {
+async function sniffUpload(probe: MediaProbe, account: string, reader: HashingReader) {
   const head = await reader.peek();
   if (head.length === 0) {
     throw new ApiError("invalid_value", "The file is empty.", { param: "file" });
   }
-  const type = await probe.sniff(account, head);
+  const { type, facts } = await probe.sniff(account, head);
   if (type === null) {
     throw new ApiError(
       "unsupported_media_type",
@@ -244,7 +244,7 @@ async function typeOf(probe: MediaProbe, account: string, reader: HashingReader)
       { param: "file" },
     );
   }
-  return type;
+  return { type, facts };
 }
 
 function tooLarge(kind: MediaKind, bytesMax: number): ApiError {

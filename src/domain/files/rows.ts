@@ -1,7 +1,6 @@
 import { ApiError } from "../../lib/api_error.ts";
 import type { Queries } from "../../platform/database/database.ts";
 import type { MediaKind, StoredFile } from "./files.ts";
-import type { MediaFacts } from "./media_facts.ts";
 import type { StoreName } from "./stores.ts";
 
 /** The maximum duration of an upload; a row that is not ready after it is abandoned. */
@@ -30,15 +29,7 @@ export type NewFileRow = Pick<
   "id" | "account_id" | "origin" | "task_id" | "store" | "filename" | "mime_type" | "kind"
 >;
 
-export async function insertRow(sql: Queries, row: NewFileRow): Promise<void> {
-  await sql`
-    insert into file (id, account_id, origin, task_id, store, filename, mime_type, kind, expires_at)
-    values (${row.id}, ${row.account_id}, ${row.origin}, ${row.task_id}, ${row.store},
-            ${row.filename}, ${row.mime_type}, ${row.kind},
-            now() + make_interval(hours => ${INTAKE_HOURS}))`;
-}
-
-/** The same for an upload. Null if its maximum size fits the storage of the account; else the bytes already used. */
+/** Inserts the row of an upload. Null if its maximum size fits the storage of the account; else the bytes already used. */
 export async function reserveRow(
   sql: Queries,
   row: NewFileRow,
@@ -49,22 +40,6 @@ export async function reserveRow(
     select file_reserve(json_populate_record(null::file, ${upload}::text::json), ${spaceBytes}::bigint,
                         ${INTAKE_HOURS}) as taken`;
   return taken === null ? null : { taken: Number(taken) };
-}
-
-/** Makes the file visible. Null if its row expired before the bytes were complete. */
-export async function completeRow(
-  sql: Queries,
-  id: string,
-  done: MediaFacts & { bytes: number; sha256: string; keepDays: number },
-): Promise<FileRow | null> {
-  const [row] = await sql<[FileRow?]>`
-    update file
-       set bytes = ${done.bytes}, sha256 = ${done.sha256}, width = ${done.width},
-           height = ${done.height}, duration_ms = ${done.durationMs}, ready_at = now(),
-           expires_at = now() + make_interval(days => ${done.keepDays})
-     where id = ${id} and ready_at is null and expires_at > now()
-    returning *`;
-  return row ?? null;
 }
 
 /** A file that may be read. Files of a closed account may not. */

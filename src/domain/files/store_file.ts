@@ -3,8 +3,10 @@ import type { Queries } from "../../platform/database/database.ts";
 import type { StoredFile } from "./files.ts";
 import type { HashingReader } from "./hashing_reader.ts";
 import type { MediaType } from "./media_types.ts";
+import type { MediaFacts } from "./media_facts.ts";
 import type { MediaProbe } from "./media_probe.ts";
-import { completeRow, deleteRow, insertRow, reserveRow, toStoredFile } from "./rows.ts";
+import { deleteRow, reserveRow, toStoredFile } from "./rows.ts";
+import type { RowWrites } from "./row_writes.ts";
 import { storeFailed } from "./byte_store.ts";
 import type { Stores } from "./stores.ts";
 
@@ -14,6 +16,8 @@ export interface Incoming {
   taskId: string | null;
   filename: string;
   type: MediaType;
+  /** What its first bytes say. */
+  sniffed: MediaFacts;
   reader: HashingReader;
   bytesMax: number;
   /** The account's storage limit, if any; `noRoom` makes the error for a file that does not fit. */
@@ -23,12 +27,20 @@ export interface Incoming {
   keepDays: number;
 }
 
+/** What files are stored with. */
+export interface FileParts {
+  sql: Queries;
+  rows: RowWrites;
+  stores: Stores;
+  probe: MediaProbe;
+}
+
 /**
  * Inserts the row, stores the bytes, then updates the row, which makes the file visible. If the process dies in
  * between, the cleaner finds the bytes by the row.
  */
 export async function storeFile(
-  { sql, stores, probe }: { sql: Queries; stores: Stores; probe: MediaProbe },
+  { sql, rows, stores, probe }: FileParts,
   incoming: Incoming,
 ): Promise<StoredFile> {
   const { reader, type } = incoming;
@@ -45,7 +57,7 @@ export async function storeFile(
     mime_type: type.mimeType,
     kind: type.kind,
   };
-  if (incoming.space === null) await insertRow(sql, row);
+  if (incoming.space === null) await rows.insert(row);
   else {
     const { bytes: spaceBytes, noRoom } = incoming.space;
     const full = await reserveRow(sql, row, { bytesMost: incoming.bytesMax, spaceBytes });
@@ -55,9 +67,9 @@ export async function storeFile(
     await store.put(id, reader.chunks(incoming.bytesMax, incoming.tooLarge));
     const { bytes } = reader;
     const { kind, mimeType } = type;
-    const subject = { kind, mimeType, bytes, head: reader.head() };
+    const subject = { kind, mimeType, bytes, head: reader.head(), sniffed: incoming.sniffed };
     const measured = await probe.probe(incoming.account, store, id, subject);
-    const row = await completeRow(sql, id, {
+    const row = await rows.complete(id, {
       ...measured,
       bytes,
       sha256: reader.sha256(),

@@ -1,5 +1,5 @@
-import { decimal, type Fraction, roundUp, trimDecimal } from "../../lib/money.ts";
-import type { Quote } from "../pricing/quote.ts";
+import { decimal, trimDecimal } from "../../lib/money.ts";
+import type { Funds } from "../pricing/funds.ts";
 import type { Queries } from "../../platform/database/database.ts";
 import { unknownAccount } from "./credit.ts";
 
@@ -19,6 +19,7 @@ interface Row {
   gift: string;
   frozen: string;
   available: string;
+  gift_available: string;
   text: string;
   image: string;
   video: string;
@@ -45,20 +46,15 @@ export async function readBalance(
   };
 }
 
-/** Whether an account could hold a quote now. Holds nothing, so it promises nothing. */
-export async function covers(
-  sql: Queries,
-  account: string,
-  { kind, amount, units }: Quote,
-  scale: number,
-): Promise<boolean> {
+/** What an account can spend now. Nothing is held, so it promises nothing. */
+export async function readFunds(sql: Queries, account: string): Promise<Funds> {
   const row = await selectBalance(sql, account);
-  const left = kind === null ? 0n : BigInt(row[kind]);
-  const covered = left < units ? left : units;
-  const owed: Fraction = covered === 0n
-    ? amount
-    : { num: amount.num * (units - covered), den: amount.den * units };
-  return roundUp(owed, scale) <= decimal(row.available);
+  const [available, gift] = [decimal(row.available), decimal(row.gift_available)];
+  return {
+    gift,
+    cash: available - gift,
+    quotas: { text: BigInt(row.text), image: BigInt(row.image), video: BigInt(row.video) },
+  };
 }
 
 /**
@@ -74,18 +70,22 @@ async function selectBalance(sql: Queries, account: string): Promise<Row> {
              case when a.plan_expires_at <= now then null else a.plan_expires_at end as plan_expires_at
         from account a join wallet w on w.account_id = a.id, clock where a.id = ${account}),
     buckets as (
-      select p.*, ended_at is not null or coalesce(ends_at <= now, false) as is_over
-        from balance_bucket p, clock where account_id = ${account} and is_open),
+      select p.source, p.unit, p.remaining, p.frozen - coalesce(i.amount, 0) as frozen,
+             ended_at is not null or coalesce(ends_at <= now, false) as is_over
+        from clock, balance_bucket p left join idle_reserve i on i.account_id = p.account_id and i.bucket = p.id
+       where p.account_id = ${account} and is_open),
     sums as (
       select coalesce(sum(remaining) filter (where source = 'cash'), 0) as cash,
              coalesce(sum(case when is_over then frozen else remaining end)
                filter (where source = 'gift'), 0) as gift,
              coalesce(sum(frozen) filter (where unit = 'money'), 0) as frozen,
+             coalesce(sum(remaining - frozen) filter (where source = 'gift' and not is_over), 0)
+               as gift_available,
              coalesce(sum(remaining - frozen) filter (where unit = 'text' and not is_over), 0) as text,
              coalesce(sum(remaining - frozen) filter (where unit = 'image' and not is_over), 0) as image,
              coalesce(sum(remaining - frozen) filter (where unit = 'video' and not is_over), 0) as video
         from buckets)
-    select cash, gift, frozen, cash + gift - frozen as available, t.plan, t.plan_expires_at,
+    select cash, gift, frozen, cash + gift - frozen as available, gift_available, t.plan, t.plan_expires_at,
            case when is_due then coalesce(q.text, 0) else trunc(sums.text)::bigint end as text,
            case when is_due then coalesce(q.image, 0) else trunc(sums.image)::bigint end as image,
            case when is_due then coalesce(q.video, 0) else trunc(sums.video)::bigint end as video
@@ -100,9 +100,10 @@ export async function availableBalances(
   accounts: readonly string[],
 ): Promise<Map<string, string>> {
   const rows = await sql<{ account_id: string; available: string }[]>`
-    select account_id, sum(case when ended_at is not null or ends_at <= ledger_now() then 0
-                                else remaining - frozen end) as available
-      from balance_bucket where account_id = any (${accounts as string[]}) and is_open and unit = 'money'
-     group by account_id`;
+    select p.account_id, sum(case when ended_at is not null or ends_at <= ledger_now() then 0
+                                  else remaining - frozen + coalesce(i.amount, 0) end) as available
+      from balance_bucket p left join idle_reserve i on i.account_id = p.account_id and i.bucket = p.id
+     where p.account_id = any (${accounts as string[]}) and is_open and unit = 'money'
+     group by p.account_id`;
   return new Map(rows.map(({ account_id, available }) => [account_id, trimDecimal(available)]));
 }

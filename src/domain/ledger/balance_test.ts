@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { asking, openLedger } from "../../../test/helpers/open_ledger.ts";
-import { availableBalances, covers, readBalance } from "./balance.ts";
+import { isCovered, payFrom } from "../pricing/funds.ts";
+import { availableBalances, readBalance, readFunds } from "./balance.ts";
 
 const START = "2026-01-31T12:00:00Z";
 
@@ -8,8 +9,8 @@ Deno.test("a quote is covered by quota first, and then to the smallest part of t
   await using ledger = await openLedger({ cash: "1", clock: START });
   const { sql, account } = ledger;
   await ledger.setPlan("pro");
-  const can = (amount: string, units = 0, kind: "image" | null = null) =>
-    covers(sql, account, asking({ account, amount, units, kind }).quote, 6);
+  const can = async (amount: string, units = 0, kind: "image" | null = null) =>
+    isCovered(await readFunds(sql, account), asking({ account, amount, units, kind }).quote, 6);
   assert.equal(await can("1"), true);
   assert.equal(await can("1.000001"), false);
   assert.equal(await can("1.0000001"), false, "rounded up");
@@ -19,6 +20,20 @@ Deno.test("a quote is covered by quota first, and then to the smallest part of t
   assert.equal(await can("2.2", 20, "image"), false);
   assert.equal(await can("0.5", 0, "image"), true, "nothing is counted");
   assert.equal(await can("1.04", 20), false, "no quota is asked for");
+});
+
+Deno.test("a payment takes quota, then credits, then cash, and says what is missing", async () => {
+  await using ledger = await openLedger({ cash: "1", clock: START });
+  const { sql, account } = ledger;
+  await ledger.setPlan("pro");
+  await ledger.gift("0.50");
+  const pay = async (amount: string, units = 0, kind: "image" | null = null) =>
+    payFrom(await readFunds(sql, account), asking({ account, amount, units, kind }).quote, 6);
+  const none = { quota: 0, gift: "0.00", cash: "0.00", missing: "0.00" };
+  assert.deepEqual(await pay("0.40"), { ...none, gift: "0.40" });
+  assert.deepEqual(await pay("0.75"), { ...none, gift: "0.50", cash: "0.25" });
+  assert.deepEqual(await pay("2"), { ...none, gift: "0.50", cash: "1.00", missing: "0.50" });
+  assert.deepEqual(await pay("1", 20, "image"), { ...none, quota: 10, gift: "0.50" });
 });
 
 Deno.test("a balance has cash, gifts, quotas and the plan with its end", async () => {

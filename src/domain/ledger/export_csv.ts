@@ -1,5 +1,8 @@
+import { quoteCsv } from "../../lib/csv.ts";
 import { trimDecimal } from "../../lib/money.ts";
+import type { Metadata } from "./request_origin.ts";
 import type { Queries } from "../../platform/database/database.ts";
+import { listMonthTotals, type MonthTotal } from "./archived.ts";
 
 export interface ExportQuery {
   account: string;
@@ -20,49 +23,81 @@ interface Row {
   reason: string | null;
   shortfall: string | null;
   model: string | null;
+  key_id: string | null;
+  key_name: string | null;
+  end_user: string | null;
+  metadata: Metadata | null;
   created_at: Date;
 }
 
 const PAGE = 1000;
 const COLUMNS =
-  "time,id,kind,unit,amount,from_or_to,request_id,reference,reason,shortfall,model\r\n";
+  "time,id,kind,unit,amount,from_or_to,request_id,reference,reason,shortfall,model,key,key_name,user,metadata\r\n";
 
 /**
  * Every movement of an account's money and quotas as CSV, oldest first. It is read a page at a time, so that
  * a slow client holds no connection. Money in is positive, money out negative. A shortfall has its own line
- * with amount 0: the account did not pay it.
+ * with amount 0: the account did not pay it. An archived month that is all within the period is a few lines of totals.
  */
 export async function* exportCsv(
   sql: Queries,
   { account, from, to }: ExportQuery,
 ): AsyncGenerator<string> {
   yield COLUMNS;
+  yield (await listMonthTotals(sql, { account, from, to })).map(totalLine).join("");
   let last: Row | undefined;
   while (true) {
     const rows: Row[] = await sql<Row[]>`
-      select t.created_at::text as at, t.created_at, t.id, t.unit, t.request_id, t.reference, t.reason,
-             t.kind,
-             case when t.kind = 'shortfall' then 0
-                  when t.credit ~ '^(cash|gift|quota):' then t.amount else -t.amount end as amount,
-             case t.kind when 'shortfall' then '' else
-               split_part(case when t.credit ~ '^(cash|gift|quota):' then t.credit else t.debit end,
-                          ':', 1)
-             end as bucket,
-             case t.kind when 'shortfall' then t.amount end as shortfall, t.model
-        from movement t
-       where t.account_id = ${account}
-         ${
+      with page as (
+        select t.created_at::text as at, t.created_at, t.id, t.unit, t.request_id, t.reference, t.reason,
+               t.kind,
+               case when t.kind = 'shortfall' then 0
+                    when t.credit ~ '^(cash|gift|quota):' then t.amount else -t.amount end as amount,
+               case t.kind when 'shortfall' then '' else
+                 split_part(case when t.credit ~ '^(cash|gift|quota):' then t.credit else t.debit end,
+                            ':', 1)
+               end as bucket,
+               case t.kind when 'shortfall' then t.amount end as shortfall, t.model
+          from movement t
+         where t.account_id = ${account}
+           ${
       last === undefined
         ? sql``
         : sql`and (t.created_at, t.id) > (${last.at}::text::timestamptz, ${last.id})`
     }
-         ${from === undefined ? sql`` : sql`and t.created_at >= ${from}`}
-         ${to === undefined ? sql`` : sql`and t.created_at < ${to}`}
-       order by t.created_at, t.id limit ${PAGE}`;
+           ${from === undefined ? sql`` : sql`and t.created_at >= ${from}`}
+           ${to === undefined ? sql`` : sql`and t.created_at < ${to}`}
+         order by t.created_at, t.id limit ${PAGE})
+      select p.*, r.key_id, k.name as key_name, r.end_user, r.metadata
+        from page p
+        left join lateral (
+          select key_id, end_user, metadata from receipt where id = p.request_id collate "C" limit 1) r on true
+        left join api_key k on k.id = r.key_id
+       order by p.created_at, p.id`;
     yield rows.map(line).join("");
     if (rows.length < PAGE) return;
     last = rows.at(-1);
   }
+}
+
+/** At the last moment of the month, so that lines are in order. */
+function totalLine(
+  { month, kind, unit, source, amount, shortfall, transfers }: MonthTotal,
+): string {
+  const [year, number] = month.split("-").map(Number);
+  return [
+    new Date(Date.UTC(year!, number!) - 1).toISOString(),
+    ["total", month, kind, unit, source].filter((part) => part !== "").join(":"),
+    kind,
+    unit,
+    trimDecimal(amount, unit === "money" ? 2 : 0),
+    source,
+    "",
+    "",
+    `total of ${transfers}, archived`,
+    shortfall === null ? "" : trimDecimal(shortfall),
+    "",
+  ].map(quoteCsv).join(",") + "\r\n";
 }
 
 function line(row: Row): string {
@@ -78,14 +113,14 @@ function line(row: Row): string {
     asText(row.reason ?? ""),
     row.shortfall === null ? "" : trimDecimal(row.shortfall),
     row.model ?? "",
-  ].map(quoted).join(",") + "\r\n";
+    row.key_id ?? "",
+    asText(row.key_name ?? ""),
+    asText(row.end_user ?? ""),
+    row.metadata === null ? "" : JSON.stringify(row.metadata),
+  ].map(quoteCsv).join(",") + "\r\n";
 }
 
 /** Text that people chose must not become a formula in a spreadsheet. */
 function asText(text: string): string {
   return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-}
-
-function quoted(field: string): string {
-  return /[",\r\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field;
 }

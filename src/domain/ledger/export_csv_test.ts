@@ -24,8 +24,9 @@ interface Fragment {
   then(resolve: (rows: unknown[]) => void): void;
 }
 
-/** Exports these pages; answers the lines, and the parameters of each query. */
-async function exported(pages: unknown[][], query: Partial<ExportQuery> = {}) {
+/** Exports these pages; answers the lines, and the parameters of each query of a page. No month is archived. */
+async function exported(movements: unknown[][], query: Partial<ExportQuery> = {}) {
+  const pages = [[], ...movements];
   const queries: unknown[][] = [];
   const sql = (_: unknown, ...values: (unknown | Fragment)[]): Fragment => ({
     parameters: values.flatMap((value) => (value as Partial<Fragment>)?.parameters ?? [value]),
@@ -40,7 +41,7 @@ async function exported(pages: unknown[][], query: Partial<ExportQuery> = {}) {
   ) text.push(part);
   const [columns, ...lines] = text.join("").split("\r\n");
   assert.equal(lines.pop(), "", "the last line ends too");
-  return { columns, lines, queries };
+  return { columns, lines, queries: queries.slice(1) };
 }
 
 const lineOf = async (more: Record<string, unknown>) => (await exported([[row(more)]])).lines[0];
@@ -49,9 +50,9 @@ Deno.test("each movement is a line, with empty fields for what it has not", asyn
   const { columns, lines, queries } = await exported([[row()]]);
   assert.equal(
     columns,
-    "time,id,kind,unit,amount,from_or_to,request_id,reference,reason,shortfall,model",
+    "time,id,kind,unit,amount,from_or_to,request_id,reference,reason,shortfall,model,key,key_name,user,metadata",
   );
-  assert.deepEqual(lines, ["2026-01-31T12:00:00.123Z,t_1,capture,money,-1.50,cash,req_1,,,,m"]);
+  assert.deepEqual(lines, ["2026-01-31T12:00:00.123Z,t_1,capture,money,-1.50,cash,req_1,,,,m,,,,"]);
   assert.deepEqual(queries, [["acc_1", 1000]]);
   const two = (await exported([[row(), row({ id: "t_2" })]])).lines;
   assert.deepEqual(two.map((line) => line.split(",").slice(0, 2).join()), [
@@ -60,9 +61,9 @@ Deno.test("each movement is a line, with empty fields for what it has not", asyn
   ]);
   assert.equal(
     await lineOf({ unit: "text", amount: "-7", request_id: null, model: null, bucket: "quota" }),
-    "2026-01-31T12:00:00.123Z,t_1,capture,text,-7,quota,,,,,",
+    "2026-01-31T12:00:00.123Z,t_1,capture,text,-7,quota,,,,,,,,,",
   );
-  assert.match((await lineOf({ shortfall: "0.500000000000" }))!, /,0\.50,m$/);
+  assert.match((await lineOf({ shortfall: "0.500000000000" }))!, /,0\.50,m,,,,$/);
 });
 
 Deno.test("text that a person chose is quoted, and never a formula", async () => {

@@ -2,6 +2,7 @@ import type { Charge, Quote } from "../pricing/quote.ts";
 import { snapshotOf } from "../pricing/snapshot.ts";
 import { type Currency, insufficientBalance } from "./insufficient.ts";
 import { amountFields, type HoldState, type Item, type Outcome } from "./item.ts";
+import { originFields, type RequestOrigin } from "./request_origin.ts";
 import type { Resolution } from "./settle.ts";
 
 export interface HoldRequest {
@@ -12,6 +13,7 @@ export interface HoldRequest {
   requestId?: string;
   quote: Quote;
   clientRequestId?: string | undefined;
+  origin?: RequestOrigin | undefined;
   /** How long it may stay open before the sweeper resolves it. */
   ttlSeconds: number;
   /** Renewed while this process runs and has not resolved it; if the process dies, the sweeper resolves it within a minute. */
@@ -21,8 +23,13 @@ export interface HoldRequest {
    * held. For usage that the upstream counts; without it a settlement takes at most the hold.
    */
   beyondHold?: boolean;
-  /** What would cost less; part of the error when the balance is insufficient. */
-  cheaper?: string | undefined;
+  /**
+   * It may draw from a reserve instead, and then needs no statement before it runs. Left out where a limit must be
+   * exact that reserves do not know of, such as the budget of a key that is nearly used up.
+   */
+  mayDraw?: boolean;
+  /** Ends the wait for money that is only reserved, as when the client has disconnected. */
+  signal?: AbortSignal;
 }
 
 /** A reservation that its owner must settle or release. */
@@ -48,19 +55,27 @@ export interface Hold extends OpenHold, AsyncDisposable {
   keep(): OpenHold;
 }
 
-export function holdItem(request: HoldRequest, scale: number): Item {
+/** What an item says of its request, whether that is held or has drawn from a reserve. */
+export function requestFields(request: HoldRequest, scale: number) {
   const { quote } = request;
   return {
-    op: "hold",
     id: request.id,
     account_id: request.account,
-    ...amountFields(quote.amount, quote.units),
     scale,
     request_id: request.requestId ?? request.id,
     client_request_id: request.clientRequestId,
+    ...originFields(request.origin),
     model: quote.model,
     kind: quote.kind,
     price: snapshotOf(quote.price),
+  };
+}
+
+export function holdItem(request: HoldRequest, scale: number): Item {
+  return {
+    op: "hold",
+    ...requestFields(request, scale),
+    ...amountFields(request.quote.amount, request.quote.units),
     ttl_seconds: request.ttlSeconds,
     beyond_hold: request.beyondHold,
   };
@@ -77,7 +92,7 @@ export function readHeld(
     case "already":
       return state!;
     case "insufficient":
-      throw insufficientBalance(request.quote, money, request.cheaper);
+      throw insufficientBalance(request.quote, money);
     case "conflict":
       throw new Error(`Cannot hold ${request.id}: the same id was held for something else`);
     default:

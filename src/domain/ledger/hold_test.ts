@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { price } from "../../../test/helpers/prices.ts";
 import { fraction } from "../../lib/money.ts";
 import { snapshotOf } from "../pricing/snapshot.ts";
+import type { Currency } from "./insufficient.ts";
 import { holdItem, type HoldRequest, makeHold, readHeld, type Resolver } from "./hold.ts";
 import type { Outcome } from "./item.ts";
 import type { Resolution } from "./settle.ts";
@@ -112,21 +113,28 @@ Deno.test("a hold's item has the quote, its price and the request it is for", ()
     price: snapshotOf(PRICE),
     ttl_seconds: 60,
     beyond_hold: undefined,
+    key_id: undefined,
+    end_user: undefined,
+    metadata: undefined,
   });
   assert.equal(holdItem({ ...REQUEST, requestId: "req_0" }, 6).request_id, "req_0");
 });
 
-Deno.test("402 names the most it may cost, rounded up, and what would cost less", () => {
-  const read = (outcome: Outcome["outcome"], cheaper?: string) =>
-    readHeld({ ...REQUEST, cheaper }, { outcome, state: "open" } as Outcome, MONEY);
+Deno.test("402 names the most it may cost, rounded up, and where to recharge", () => {
+  const read = (outcome: Outcome["outcome"], money: Currency = MONEY) =>
+    readHeld(REQUEST, { outcome, state: "open" } as Outcome, money);
   assert.equal(read("held"), "open");
   assert.equal(read("already"), "open");
   assert.throws(() => read("insufficient"), {
     code: "insufficient_balance",
     message: "The balance does not cover this request, which may cost up to 0.123457 EUR: " +
-      "recharge or change plan.",
+      "recharge at /console/billing or change plan.",
   });
-  assert.throws(() => read("insufficient", "Ask for less."), /change plan\. Ask for less\.$/);
+  const topUpUrl = "https://example.com/console/billing";
+  assert.throws(
+    () => read("insufficient", { ...MONEY, topUpUrl }),
+    /recharge at https:\/\/example\.com\/console\/billing or change plan\.$/,
+  );
   assert.throws(() => read("conflict"), /held for something else/);
   assert.throws(() => read("unknown"), /there is no account acc_1/);
 });

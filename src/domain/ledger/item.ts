@@ -1,12 +1,14 @@
 import { formatDecimal, type Fraction, roundHalfUp, SCALE } from "../../lib/money.ts";
 import type { Charge } from "../pricing/quote.ts";
 import type { PriceSnapshot } from "../pricing/snapshot.ts";
+import type { Metadata } from "./request_origin.ts";
 import type { Usage, UsageKind } from "../../model_types/usage.ts";
 import type { Queries } from "../../platform/database/database.ts";
+import { chargeColumns, isUsualCharge } from "./charge_columns.ts";
 
 /** One operation on one hold; `ledger_batch` takes many. Amounts are strings: JSON has no integers. */
 export interface Item {
-  op: "hold" | "settle" | "release" | "checkpoint";
+  op: "hold" | "settle" | "release" | "checkpoint" | "charge";
   id: string;
   account_id?: string | undefined;
   num?: string;
@@ -23,6 +25,21 @@ export interface Item {
   cost?: string | undefined;
   ttl_seconds?: number;
   beyond_hold?: boolean | undefined;
+  key_id?: string | undefined;
+  end_user?: string | undefined;
+  metadata?: Metadata | undefined;
+  /** Of a settlement: rather than record a shortfall, answer that what is only reserved would be enough. */
+  may_wait?: boolean;
+  /** From here on: of a request that has drawn from a reserve. */
+  reserve_id?: string;
+  allocations?: string[];
+  held?: string[];
+  /** Whether the reserve's row counts the draw. */
+  is_told?: boolean;
+  /** The maximum price, the quantity that it is for, and the time of the request; for `charge` only. */
+  amount?: string;
+  max_units?: string;
+  begun_at?: string;
 }
 
 export type HoldState = "open" | "settled" | "released" | "expired";
@@ -47,12 +64,38 @@ export interface Outcome {
   shortfall: string | null;
   /** Set for resolved holds. */
   account_id: string | null;
+  /** With `insufficient`: what is only reserved would be enough, and is free then at the latest. */
+  retry_ms?: number | null;
+  /** Whether the rows of the request log are written that the statement took along, if it did. */
+  is_logged?: boolean;
 }
 
-/** Runs items, in their order per account, as one statement. The results come in no particular order. */
-export async function runItems(sql: Queries, items: readonly Item[]): Promise<Outcome[]> {
-  const doc = JSON.stringify(items.map((item, n) => ({ n, ...item })));
-  return await sql<Outcome[]>`select * from ledger_batch(${doc}::text::json)`;
+/**
+ * Runs items, in their order per account, as one statement. The results come in no particular order. `logRows`: rows
+ * of the request log that the statement takes along.
+ */
+export async function runItems(
+  sql: Queries,
+  items: readonly Item[],
+  logRows: string | null = null,
+): Promise<Outcome[]> {
+  const charges: [n: number, item: Item][] = [];
+  const others: (Item & { n: number })[] = [];
+  for (const [n, item] of items.entries()) {
+    // Charges that are booked at once share a scale, which a new configuration may change.
+    const { scale } = charges[0]?.[1] ?? item;
+    if (isUsualCharge(item) && item.scale === scale) charges.push([n, item]);
+    else others.push({ n, ...item });
+  }
+  const doc = JSON.stringify(others);
+  const columns = charges.length === 0 ? null : chargeColumns(charges);
+  if (logRows === null) {
+    return await sql<Outcome[]>`
+      select * from ledger_batch(${doc}::text::json, ${columns}::text::json)`;
+  }
+  return await sql<Outcome[]>`
+    select * from request_write_along(${logRows}) as is_logged,
+                  ledger_batch(${doc}::text::json, ${columns}::text::json)`;
 }
 
 export async function runItem(sql: Queries, item: Item): Promise<Outcome> {
@@ -78,7 +121,7 @@ export function chargeFields({ amount, units, usage, served }: Charge) {
   const { upstream, cost } = served;
   return {
     ...fields,
-    upstream,
+    upstream: upstream ?? undefined,
     cost: cost === null ? undefined : formatDecimal(roundHalfUp(cost, SCALE)),
   };
 }

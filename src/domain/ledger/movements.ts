@@ -96,10 +96,11 @@ export interface CreditGrant {
 /** What an account has beside cash, in the order of use. */
 export async function listCreditGrants(sql: Queries, account: string): Promise<CreditGrant[]> {
   const rows = await sql<CreditGrant[]>`
-    select id, source, unit, granted, remaining, frozen, created_at, ends_at from balance_bucket
-     where account_id = ${account} and is_open and source <> 'cash' and ended_at is null
+    select p.id, source, unit, granted, remaining, frozen - coalesce(i.amount, 0) as frozen, created_at, ends_at
+      from balance_bucket p left join idle_reserve i on i.account_id = p.account_id and i.bucket = p.id
+     where p.account_id = ${account} and is_open and source <> 'cash' and ended_at is null
        and (ends_at is null or ends_at > ledger_now())
-     order by source, unit, ends_at, id`;
+     order by source, unit, ends_at, p.id`;
   return rows.map((row) => {
     const decimals = row.unit === "money" ? 2 : 0;
     const trim = (amount: string) => trimDecimal(amount, decimals);

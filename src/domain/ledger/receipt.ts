@@ -1,6 +1,7 @@
 import { decimal, formatDecimal, trimDecimal } from "../../lib/money.ts";
 import type { PriceSnapshot } from "../pricing/snapshot.ts";
 import type { Usage } from "../../model_types/usage.ts";
+import type { Metadata } from "./request_origin.ts";
 import type { HoldState } from "./item.ts";
 
 /** What one request cost, how it was counted, and what paid for it. Also the `charge` of a task. */
@@ -9,6 +10,11 @@ export interface Receipt {
   object: "usage.receipt";
   request_id: string;
   client_request_id: string | null;
+  /** The id of the API key; null for a request made in the console. */
+  key: string | null;
+  /** As in the body of the request. */
+  user: string | null;
+  metadata: Metadata | null;
   model: string;
   status: HoldState;
   currency: string;
@@ -18,6 +24,8 @@ export interface Receipt {
   released: string;
   /** The part of the price that the account could not pay. */
   shortfall: string;
+  /** It was charged less than its price: what was held, and what the account had besides, was all. */
+  capped: boolean;
   /** What was taken, by source. */
   from: { quota: number; gift: string; cash: string };
   usage: Usage | null;
@@ -30,6 +38,9 @@ export interface ReceiptRow {
   id: string;
   request_id: string;
   client_request_id: string | null;
+  key_id: string | null;
+  end_user: string | null;
+  metadata: Metadata | null;
   model: string;
   state: HoldState;
   allocations: string[];
@@ -50,6 +61,9 @@ export function toReceipt(row: ReceiptRow, currency: string): Receipt {
     object: "usage.receipt",
     request_id: row.request_id,
     client_request_id: row.client_request_id,
+    key: row.key_id,
+    user: row.end_user,
+    metadata: row.metadata,
     model: row.model,
     status: row.state,
     currency,
@@ -57,6 +71,7 @@ export function toReceipt(row: ReceiptRow, currency: string): Receipt {
     settled: formatDecimal(taken.gift + taken.cash),
     released: formatDecimal(released(row)),
     shortfall: trimDecimal(row.shortfall ?? "0"),
+    capped: decimal(row.shortfall ?? "0") > 0n,
     from: {
       quota: Number(taken.quota / decimal("1")),
       gift: formatDecimal(taken.gift),

@@ -12,6 +12,9 @@ const row = (more: Partial<ReceiptRow> = {}): ReceiptRow => ({
   id: "req_1",
   request_id: "req_1",
   client_request_id: null,
+  key_id: "key_1",
+  end_user: null,
+  metadata: { team: "a" },
   model: "m",
   state: "settled",
   allocations: ["quota:1", "gift:2", "cash:acc_1"],
@@ -31,6 +34,9 @@ Deno.test("a receipt sums money by what paid, and keeps quota apart", () => {
     object: "usage.receipt",
     request_id: "req_1",
     client_request_id: null,
+    key: "key_1",
+    user: null,
+    metadata: { team: "a" },
     model: "m",
     status: "settled",
     currency: "EUR",
@@ -38,6 +44,7 @@ Deno.test("a receipt sums money by what paid, and keeps quota apart", () => {
     settled: "1.75",
     released: "0.75",
     shortfall: "0.00",
+    capped: false,
     from: { quota: 4, gift: "0.50", cash: "1.25" },
     usage: { images: 1 },
     price: PRICE,
@@ -64,7 +71,7 @@ Deno.test("the smallest amount there is counts", () => {
 });
 
 Deno.test("what was taken beyond the hold does not count against what was released", () => {
-  const { held, settled, released, shortfall } = toReceipt(
+  const { held, settled, released, shortfall, capped } = toReceipt(
     row({
       allocations: ["gift:1", "cash:2", "cash:3"],
       held: ["1", "1", "0"],
@@ -74,6 +81,7 @@ Deno.test("what was taken beyond the hold does not count against what was releas
     "EUR",
   );
   assert.deepEqual([held, settled, released, shortfall], ["2.00", "1.75", "0.75", "0.10"]);
+  assert.equal(capped, true);
 });
 
 /** Allocations as the ledger makes them: each bucket gives no more than it holds. */

@@ -16,7 +16,7 @@ export interface JournalFile {
 const NAME = /^settlements-.*\.jsonl$/;
 const digits = z.string().regex(/^\d+$/);
 const Line = z.looseObject({
-  op: z.literal("settle"),
+  op: z.enum(["settle", "charge"]),
   id: z.string(),
   num: digits,
   den: digits,

@@ -1,6 +1,6 @@
 import type { Queries } from "../../platform/database/database.ts";
 import { isStorageDown } from "../../platform/database/storage_error.ts";
-import { createPartitions } from "./partitions.ts";
+import { sweepReserves } from "./retry_reserved.ts";
 import type { Resolution } from "./settle.ts";
 import { sweepLedger } from "./sweep.ts";
 import { rollUpUsage } from "./usage_days.ts";
@@ -20,16 +20,12 @@ const RENEWALS_FIRST = 3;
 /** A sweep that takes longer hangs. */
 const HUNG_MS = 10_000;
 
-/** Partitions are made months ahead. */
-const PARTITIONS_EVERY_MS = 3_600_000;
-
 /** Sweeps every few seconds until disposed. Every node does; a lock in the database lets one at a time do the work. */
 export function startSweepLoop(
   sql: Queries,
   { renew, onExceeded, log }: SweepLoopOptions,
 ): AsyncDisposable {
   let renewalsFirst = 0;
-  let partitionsAt = performance.now() + PARTITIONS_EVERY_MS;
 
   async function run(): Promise<void> {
     // A hanging sweep would be the first statement that the database executes when it is back.
@@ -42,12 +38,9 @@ export function startSweepLoop(
       return;
     }
     const swept = await sweepLedger(sql, onExceeded);
+    await sweepReserves(sql);
     if (swept.holds + swept.buckets + swept.plans > 0) log.info("ledger swept", { ...swept });
     await rollUpUsage(sql);
-    if (performance.now() >= partitionsAt) {
-      await createPartitions(sql);
-      partitionsAt = performance.now() + PARTITIONS_EVERY_MS;
-    }
   }
   return periodic(run, {
     intervalMs: EVERY_MS,

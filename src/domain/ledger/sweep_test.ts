@@ -76,7 +76,7 @@ function runLoop(pings: (() => unknown)[] = [], due: { buckets?: number; plans?:
     ledger_sweep_buckets: counting(due.buckets ?? 0),
     ledger_sweep_plans: counting(due.plans ?? 0),
     usage_roll_up: () => rollUp(),
-    ledger_create_partitions: counting(),
+    ledger_sweep_reserves: counting(),
   });
   const loop = startSweepLoop(sql, {
     renew: async () => {

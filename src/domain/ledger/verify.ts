@@ -22,8 +22,8 @@ const RULES: readonly LedgerRule[] = [
       sql`
       with booked as (
         select name, unit, sum(amount) as amount from (
-          select credit as name, unit, sum(amount) as amount from transfer group by 1, 2
-          union all select debit, unit, -sum(amount) from transfer group by 1, 2) sides
+          select credit as name, unit, sum(amount) as amount from booking group by 1, 2
+          union all select debit, unit, -sum(amount) from booking group by 1, 2) sides
         group by 1, 2),
       mixed as (select name from booked group by name having count(distinct unit) > 1
                    and name not in ('quota_grant', 'quota_used', 'quota_breakage')),
@@ -38,8 +38,8 @@ const RULES: readonly LedgerRule[] = [
       sql`
       with booked as (
         select name, unit, sum(amount) as amount from (
-          select credit as name, unit, sum(amount) as amount from transfer group by 1, 2
-          union all select debit, unit, -sum(amount) from transfer group by 1, 2) sides
+          select credit as name, unit, sum(amount) as amount from booking group by 1, 2
+          union all select debit, unit, -sum(amount) from booking group by 1, 2) sides
          where name ~ '^(cash|gift|quota):' group by 1, 2),
       compared as (
         select coalesce(p.id, b.name) as id, coalesce(p.remaining, 0) as has, coalesce(b.amount, 0) as says
@@ -64,22 +64,39 @@ const RULES: readonly LedgerRule[] = [
              (array_agg(id) filter (where is_wrong))[:5] as examples from seen`,
   },
   {
-    name: "frozen equals open holds",
+    name: "frozen equals open holds and reserves",
     run: (sql) =>
       sql`
-      with reserved as (
-        select bucket, sum(part) as amount from hold, unnest(allocations, held) as l (bucket, part)
+      with kept as (
+        select allocations, held from hold union all select allocations, held from reserve),
+      reserved as (
+        select bucket, sum(part) as amount from kept, unnest(allocations, held) as l (bucket, part)
          group by bucket),
       compared as (
         select coalesce(p.id, r.bucket) as id, coalesce(p.frozen, 0) as has, coalesce(r.amount, 0) as says
           from balance_bucket p full join reserved r on r.bucket = p.id)
       select count(*) as seen, count(*) filter (where has <> says) as wrong,
-             (array_agg(id || ' has ' || trim_scale(has) || ' frozen, open holds say ' || trim_scale(says))
+             (array_agg(id || ' has ' || trim_scale(has) || ' frozen, holds and reserves say ' || trim_scale(says))
                filter (where has <> says))[:5] as examples
         from compared`,
   },
   {
-    name: "ended buckets are empty except for holds",
+    name: "a reserve is its draws and what is left",
+    // Of buckets of its own account, and neither part is a debt.
+    run: (sql) =>
+      sql`
+      with lines as (
+        select r.id, l.bucket, l.drawn, l.held - l.drawn as is_left, b.id is not null as is_own
+          from reserve r cross join unnest(r.allocations, r.held, r.drawn) as l (bucket, held, drawn)
+          left join balance_bucket b on b.id = l.bucket and b.account_id = r.account_id),
+      seen as (select *, drawn < 0 or is_left < 0 or not is_own as is_wrong from lines)
+      select count(distinct id) as seen, count(*) filter (where is_wrong) as wrong,
+             (array_agg(id || ' has drawn ' || trim_scale(drawn) || ' from ' || bucket || ' and has '
+                        || trim_scale(is_left) || ' left') filter (where is_wrong))[:5] as examples
+        from seen`,
+  },
+  {
+    name: "ended buckets are empty except for what is frozen",
     run: (sql) =>
       sql`
       with seen as (select id, remaining <> frozen as is_wrong from balance_bucket where ended_at is not null)
@@ -128,7 +145,9 @@ const RULES: readonly LedgerRule[] = [
         select batch, bucket, part from receipt_correction, unnest(allocations, taken) as l (bucket, part)
         union all
         select c.batch, bucket, -part from receipt_correction c join receipt r on r.id = c.id,
-               unnest(r.allocations, r.taken) as l (bucket, part)),
+               unnest(r.allocations, r.taken) as l (bucket, part)
+        union all
+        select nullif(subject, '')::uuid, bucket, amount from archive_remainder where rule = 'capture'),
       receipts as (select batch, bucket, sum(part) as amount from written group by 1, 2),
       captures as (
         select batch, case when debit in ('revenue', 'quota_used') then credit else debit end as bucket,
@@ -153,14 +172,38 @@ const RULES: readonly LedgerRule[] = [
       with booked as (
         select hold_id, sum(case debit when 'revenue' then -amount else amount end) as amount
           from transfer where kind = 'shortfall' group by hold_id),
+      archived as (select subject, amount from archive_remainder where rule = 'shortfall'),
       compared as (
-        select coalesce(r.id, b.hold_id) as id, coalesce(r.shortfall, 0) as says, coalesce(b.amount, 0) as booked,
-               h.id is not null as is_open
-          from final_receipt r full join booked b on b.hold_id = r.id left join hold h on h.id = r.id)
+        select coalesce(r.id, b.hold_id, a.subject) as id, coalesce(r.shortfall, 0) + coalesce(a.amount, 0) as says,
+               coalesce(b.amount, 0) as booked, h.id is not null as is_open
+          from final_receipt r full join booked b on b.hold_id = r.id
+          full join archived a on a.subject = coalesce(r.id, b.hold_id) left join hold h on h.id = r.id)
       select count(*) as seen, count(*) filter (where booked <> says or is_open) as wrong,
              (array_agg(id || case when is_open then ' is open and has a receipt' else
                           ' lacks ' || trim_scale(says) || ', its transfers say ' || trim_scale(booked) end)
                filter (where booked <> says or is_open))[:5] as examples
+        from compared`,
+  },
+  {
+    name: "totals of archived months equal their archives",
+    run: (sql) =>
+      sql`
+      with totals as (
+        select month, sum(receipts) as receipts, sum(cash + gift + quota) as taken from receipt_total group by 1),
+      booked as (select month, sum(transfers) as transfers, sum(amount) as amount from transfer_total group by 1),
+      files as (
+        select m.month, max(rows) filter (where table_name = 'receipt') as receipts,
+               sum(amount) filter (where table_name in ('receipt', 'receipt_correction')) as taken,
+               max(rows) filter (where table_name = 'transfer') as transfers,
+               max(amount) filter (where table_name = 'transfer') as amount
+          from archive_month m left join archive_file f on f.month = m.month
+         where m.archived_at is not null group by 1),
+      compared as (
+        select month, (coalesce(t.receipts, 0), coalesce(t.taken, 0), coalesce(b.transfers, 0), coalesce(b.amount, 0))
+                 is distinct from (f.receipts, f.taken, f.transfers, f.amount) as is_wrong
+          from files f full join totals t using (month) full join booked b using (month))
+      select count(*) as seen, count(*) filter (where is_wrong) as wrong,
+             (array_agg(to_char(month, 'YYYY-MM') order by month) filter (where is_wrong))[:5] as examples
         from compared`,
   },
   {

@@ -6,11 +6,13 @@ const RULES = [
   "transfers of each unit sum to zero",
   "every balance equals its transfers",
   "nothing is negative",
-  "frozen equals open holds",
-  "ended buckets are empty except for holds",
+  "frozen equals open holds and reserves",
+  "a reserve is its draws and what is left",
+  "ended buckets are empty except for what is frozen",
   "captured is at most held",
   "every capture of a batch equals its receipts",
   "a hold resolves once",
+  "totals of archived months equal their archives",
   "every account is on one plan",
 ];
 

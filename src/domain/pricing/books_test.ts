@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Config, Price, PriceBook } from "../../platform/config/config.ts";
-import { priceFor, pricesFor } from "./find_price.ts";
+import { announcedPrices, priceFor, pricesFor } from "./find_price.ts";
 
 const JANUARY = Date.parse("2026-01-01T00:00:00Z");
 const MARCH = Date.parse("2026-03-01T00:00:00Z");
@@ -11,7 +11,7 @@ function price(book: string, amount: string, effectiveAt = JANUARY): Price {
     model: "m",
     billingType: "per_call",
     unit: "image",
-    amounts: { price: amount },
+    terms: { price: amount },
     effectiveAt,
   };
 }
@@ -31,7 +31,7 @@ const config = {
 } as unknown as Config;
 
 const costs = (account: { plan: string; priceBook: string | null }, now: number) =>
-  priceFor(config, { id: "acc_1", ...account }, "m", now)?.amounts.price;
+  priceFor(config, { id: "acc_1", ...account }, "m", now)?.terms.price;
 
 Deno.test("a price with a date in the future takes effect at that moment by itself", () => {
   const account = { plan: "free", priceBook: null };
@@ -46,6 +46,15 @@ Deno.test("a plan's book and an account's own book come before the default", () 
   // Before the account's own price is in force, its plan's counts.
   assert.equal(costs({ plan: "partner", priceBook: "special" }, JANUARY), "0.03");
   assert.equal(costs({ plan: "unknown", priceBook: null }, JANUARY), "0.04");
+});
+
+Deno.test("announced are only the prices that will be charged, not those of a book that comes later", () => {
+  const announced = (account: { plan: string; priceBook: string | null }, now = JANUARY) =>
+    announcedPrices(config, { id: "acc_1", ...account }, "m", now).map(({ terms }) => terms.price);
+  assert.deepEqual(announced({ plan: "free", priceBook: null }), ["0.05"]);
+  assert.deepEqual(announced({ plan: "free", priceBook: null }, MARCH), []);
+  assert.deepEqual(announced({ plan: "partner", priceBook: null }), []);
+  assert.deepEqual(announced({ plan: "partner", priceBook: "special" }), ["0.01"]);
 });
 
 Deno.test("an account's prices are of the models it may use and that have one", () => {

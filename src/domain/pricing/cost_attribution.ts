@@ -1,13 +1,13 @@
 import type { Fraction } from "../../lib/money.ts";
 import { unitOf } from "../../model_types/units.ts";
-import type { Price, Upstream } from "../../platform/config/config.ts";
+import type { Price, Upstream, UpstreamCost } from "../../platform/config/config.ts";
 import { priceOf } from "./price.ts";
 import type { Usage } from "../../model_types/usage.ts";
 
 /** The upstream that answered a request, and what it charges. Not visible to clients. */
 export interface CostAttribution {
-  /** provider/model, as configured. */
-  readonly upstream: string;
+  /** provider/model, as configured; null where several made it. */
+  readonly upstream: string | null;
   /** Null if the configuration does not say what the upstream charges. */
   readonly cost: Fraction | null;
 }
@@ -17,7 +17,7 @@ export function costAttribution(upstream: Upstream, usage: Usage): CostAttributi
 }
 
 function costOf({ model, cost }: Upstream, usage: Usage): Fraction | null {
-  if (cost === null) return null;
+  if (cost === null || !isDeclared(cost, usage)) return null;
   const price = costPrice(model, cost);
   try {
     return priceOf(price, usage);
@@ -28,10 +28,15 @@ function costOf({ model, cost }: Upstream, usage: Usage): Fraction | null {
   }
 }
 
-type ConfiguredCost = NonNullable<Upstream["cost"]>;
+/** What the provider charges extra and the configuration does not say is not known, rather than zero. */
+function isDeclared({ service_tiers, fees }: UpstreamCost, usage: Usage): boolean {
+  const { service_tier: tier, web_searches: searches = 0 } = usage;
+  return (tier === undefined || service_tiers?.[tier] !== undefined) &&
+    (searches === 0 || fees?.web_search !== undefined);
+}
 
 /** Configurations are frozen, so an upstream's price is read once. */
-const PRICES = new WeakMap<ConfiguredCost, Price>();
+const PRICES = new WeakMap<UpstreamCost, Price>();
 
 const BILLING: Readonly<Record<string, Price["billingType"]>> = {
   tokens: "token",
@@ -39,17 +44,17 @@ const BILLING: Readonly<Record<string, Price["billingType"]>> = {
 };
 
 /** What an upstream charges, as a price like any other. */
-function costPrice(model: string, cost: ConfiguredCost): Price {
+function costPrice(model: string, cost: UpstreamCost): Price {
   let price = PRICES.get(cost);
   if (price === undefined) {
-    const { unit, ...amounts } = cost;
+    const { unit, ...terms } = cost;
     price = {
       book: "cost",
       model,
       billingType: BILLING[unitOf(unit)?.family ?? unit] ?? "per_call",
       unit,
       // A provider that names only one of the two charges nothing for the other.
-      amounts: { input_price: "0", output_price: "0", ...amounts },
+      terms: { input_price: "0", output_price: "0", ...terms },
       effectiveAt: 0,
     };
     PRICES.set(cost, price);

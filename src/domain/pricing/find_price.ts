@@ -1,4 +1,11 @@
-import { type Config, isVisible, type Price, priceInForce } from "../../platform/config/config.ts";
+import { ApiError } from "../../lib/api_error.ts";
+import {
+  type Config,
+  isVisible,
+  type Price,
+  priceInForce,
+  statusAt,
+} from "../../platform/config/config.ts";
 
 export interface PricedAccount {
   id: string;
@@ -7,7 +14,7 @@ export interface PricedAccount {
   priceBook: string | null;
 }
 
-/** What a model costs an account now; null if it has no price. */
+/** What a model costs an account at a time; null if it has no price. */
 export function priceFor(
   config: Config,
   account: PricedAccount,
@@ -22,11 +29,41 @@ export function priceFor(
   return null;
 }
 
-/** The prices that apply to an account now, one per model it may use. */
+/** The same; refuses a model that has no price for the account. */
+export function requirePrice(config: Config, account: PricedAccount, model: string): Price {
+  const price = priceFor(config, account, model, Date.now());
+  if (price !== null) return price;
+  throw new ApiError(
+    "model_unavailable",
+    `The model "${model}" has no price for your account. Choose another model from GET /v1/models.`,
+    { param: "model" },
+  );
+}
+
+/** The prices that will apply to an account later, soonest first: only those that will be charged. */
+export function announcedPrices(
+  config: Config,
+  account: PricedAccount,
+  model: string,
+  now: number,
+): Price[] {
+  const books = [...config.books.values()];
+  const starts = books.flatMap(({ prices }) => prices.get(model) ?? [])
+    .map(({ effectiveAt }) => effectiveAt).filter((start) => start > now);
+  let current = priceFor(config, account, model, now);
+  return [...new Set(starts)].toSorted((a, b) => a - b).flatMap((start) => {
+    const price = priceFor(config, account, model, start);
+    if (price === null || price === current) return [];
+    current = price;
+    return [price];
+  });
+}
+
+/** The prices that apply to an account at a time, one per model it may use. */
 export function pricesFor(config: Config, account: PricedAccount, now: number): Price[] {
   const prices: Price[] = [];
   for (const model of config.models.values()) {
-    if (model.status === "unavailable" || !isVisible(model, account)) continue;
+    if (statusAt(model, now) === "unavailable" || !isVisible(model, account)) continue;
     const price = priceFor(config, account, model.id, now);
     if (price !== null) prices.push(price);
   }

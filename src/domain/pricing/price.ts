@@ -1,13 +1,32 @@
-import { decimal, type Fraction, fraction, SCALE } from "../../lib/money.ts";
-import type { AmountName, Price } from "../../platform/config/config.ts";
+import type { Fraction } from "../../lib/money.ts";
+import type { Price } from "../../platform/config/config.ts";
 import { unitOf } from "../../model_types/units.ts";
-import { countOf, secondsOf, type Usage } from "../../model_types/usage.ts";
+import {
+  countOf,
+  INPUT_BUCKETS,
+  OUTPUT_BUCKETS,
+  secondsOf,
+  type Usage,
+} from "../../model_types/usage.ts";
+import {
+  cardOf,
+  ONE,
+  type RateCard,
+  type RateTier,
+  type TokenRates,
+  unitPrice,
+} from "./rate_card.ts";
 
 /** What a usage costs, exactly. Nothing used costs nothing; anything used, at least the minimum charge. */
 export function priceOf(price: Price, usage: Usage): Fraction {
   const { cost, quantity } = costOf(price, usage);
-  const minimum = price.amounts.minimum_charge;
-  return quantity === 0n || minimum === undefined ? cost : greater(cost, fraction(minimum));
+  return quantity === 0n ? cost : atLeast(price, cost);
+}
+
+/** An amount, or the minimum charge of the price. */
+export function atLeast(price: Price, amount: Fraction): Fraction {
+  const { minimum } = cardOf(price);
+  return minimum === null ? amount : greater(amount, minimum);
 }
 
 interface Cost {
@@ -18,7 +37,7 @@ interface Cost {
 function costOf(price: Price, usage: Usage): Cost {
   switch (price.billingType) {
     case "token":
-      return tokenCost(price, usage);
+      return tokenCost(cardOf(price), usage);
     case "per_call":
       return perCallCost(price, usage);
     case "duration":
@@ -26,20 +45,31 @@ function costOf(price: Price, usage: Usage): Cost {
   }
 }
 
-function tokenCost(price: Price, usage: Usage): Cost {
-  const input = amount(price, "input_price");
-  const output = amount(price, "output_price");
-  const tokens: [count: bigint, price: bigint][] = [
-    [countOf(usage, "input_tokens"), input],
-    // `??`: a price of zero is a price.
-    [countOf(usage, "cached_input_tokens"), optional(price, "cached_input_price") ?? input],
-    [countOf(usage, "output_tokens"), output],
-    [countOf(usage, "reasoning_tokens"), optional(price, "reasoning_price") ?? output],
-  ];
-  return {
-    cost: { num: tokens.reduce((sum, [n, each]) => sum + n * each, 0n), den: ONE * sizeOf(price) },
-    quantity: tokens.reduce((sum, [n]) => sum + n, 0n),
+function tokenCost(card: RateCard, usage: Usage): Cost {
+  const { input, output } = ratesFor(card, usage);
+  let num = 0n;
+  let quantity = 0n;
+  const add = (count: bigint, rate: bigint) => {
+    num += count * rate;
+    quantity += count;
   };
+  for (let at = 0; at < input.length; at++) add(countOf(usage, INPUT_BUCKETS[at]!), input[at]!);
+  for (let at = 0; at < output.length; at++) add(countOf(usage, OUTPUT_BUCKETS[at]!), output[at]!);
+  add(countOf(usage, "web_searches"), card.webSearch);
+  return { cost: { num, den: card.den }, quantity };
+}
+
+/** The rates of a request: by all of its input tokens, and by the tier that served it. */
+function ratesFor({ tiers }: RateCard, usage: Usage): TokenRates {
+  const { base, service } = tierOf(tiers, usage);
+  return usage.service_tier === undefined ? base : service.get(usage.service_tier) ?? base;
+}
+
+function tierOf(tiers: readonly RateTier[], usage: Usage): RateTier {
+  if (tiers.length === 1) return tiers[0]!;
+  let tokens = 0;
+  for (const bucket of INPUT_BUCKETS) tokens += usage[bucket] ?? 0;
+  return tiers.findLast(({ above }) => tokens > above) ?? tiers[0]!;
 }
 
 function perCallCost(price: Price, usage: Usage): Cost {
@@ -51,7 +81,8 @@ function perCallCost(price: Price, usage: Usage): Cost {
     );
   }
   const quantity = countOf(usage, name);
-  return { cost: { num: quantity * amount(price, "price"), den: ONE * sizeOf(price) }, quantity };
+  const each = unitPrice(price, usage.options);
+  return { cost: { num: quantity * each, den: cardOf(price).den }, quantity };
 }
 
 function durationCost(price: Price, usage: Usage): Cost {
@@ -59,38 +90,8 @@ function durationCost(price: Price, usage: Usage): Cost {
     throw new TypeError(`Cannot charge ${price.model} per ${price.unit}: seconds is not metered`);
   }
   const quantity = secondsOf(usage);
-  return {
-    cost: { num: quantity * amount(price, "price"), den: ONE * ONE * sizeOf(price) },
-    quantity,
-  };
-}
-
-const ONE = 10n ** BigInt(SCALE);
-
-function amount(price: Price, name: AmountName): bigint {
-  const value = optional(price, name);
-  if (value === undefined) {
-    throw new TypeError(`The price of ${price.model} in ${price.book} has no ${name}`);
-  }
-  return value;
-}
-
-/** Amounts as exact numbers, parsed once per price: prices are frozen. */
-const EXACT = new WeakMap<Price, Partial<Record<AmountName, bigint>>>();
-
-function optional(price: Price, name: AmountName): bigint | undefined {
-  let exact = EXACT.get(price);
-  if (exact === undefined) {
-    const read = Object.entries(price.amounts).map(([name, text]) => [name, decimal(text)]);
-    EXACT.set(price, exact = Object.fromEntries(read) as Partial<Record<AmountName, bigint>>);
-  }
-  return exact[name];
-}
-
-function sizeOf({ unit }: Price): bigint {
-  const size = unitOf(unit)?.size;
-  if (size === undefined) throw new TypeError(`Unknown unit "${unit}"`);
-  return size;
+  const each = unitPrice(price, usage.options);
+  return { cost: { num: quantity * each, den: ONE * cardOf(price).den }, quantity };
 }
 
 export function greater(a: Fraction, b: Fraction): Fraction {

@@ -1,13 +1,14 @@
-import type { AmountName, Price } from "../../platform/config/config.ts";
+import type { PriceTerms } from "../../model_types/price_terms.ts";
+import type { Price } from "../../platform/config/config.ts";
 
 /** A price as receipts show it and as it is stored with the request. */
-export type PriceSnapshot = Partial<Record<AmountName, string>> & {
-  model: string;
-  billing_type: Price["billingType"];
-  unit: string;
-  book: string;
-  effective_at: string;
-};
+export interface PriceSnapshot extends PriceTerms {
+  readonly model: string;
+  readonly billing_type: Price["billingType"];
+  readonly unit: string;
+  readonly book: string;
+  readonly effective_at: string;
+}
 
 /** Prices are frozen with their configuration, so one snapshot serves all requests. */
 const SNAPSHOTS = new WeakMap<Price, PriceSnapshot>();
@@ -22,7 +23,7 @@ function write(price: Price): PriceSnapshot {
   return {
     model: price.model,
     billing_type: price.billingType,
-    ...price.amounts,
+    ...price.terms,
     unit: price.unit,
     book: price.book,
     effective_at: new Date(price.effectiveAt).toISOString(),
@@ -31,13 +32,13 @@ function write(price: Price): PriceSnapshot {
 
 /** The price from its snapshot, to settle a request that was accepted with it. */
 export function priceFrom(snapshot: PriceSnapshot): Price {
-  const { model, billing_type, unit, book, effective_at, ...amounts } = snapshot;
+  const { model, billing_type, unit, book, effective_at, ...terms } = snapshot;
   return {
     model,
     billingType: billing_type,
     unit,
     book,
     effectiveAt: Date.parse(effective_at),
-    amounts,
+    terms,
   };
 }

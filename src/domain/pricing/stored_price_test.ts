@@ -10,7 +10,7 @@ Deno.test("a stored price is read as it was written, whatever its billing type",
       model: "m",
       billingType,
       unit: "image",
-      amounts: { price: "0.04", minimum_charge: "0" },
+      terms: { price: "0.04", minimum_charge: "0" },
       effectiveAt: 0,
     };
     assert.deepEqual(storedPrice.parse(snapshotOf(price)), snapshotOf(price));

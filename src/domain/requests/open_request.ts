@@ -1,3 +1,5 @@
+import type { BodyNote } from "./body_note.ts";
+
 /** One attempt at an upstream. For operators only: it names the provider. */
 export interface RequestAttempt {
   readonly provider: string;
@@ -6,12 +8,16 @@ export interface RequestAttempt {
   readonly durationMs: number;
 }
 
-/** Tokens of a chat; the kinds do not overlap. */
+/** Tokens of a chat; the kinds do not overlap. The receipt has them in detail. */
 export interface RequestTokens {
   readonly input: number;
   readonly cachedInput: number;
+  readonly cacheWrite?: number;
+  readonly cacheWrite1h?: number;
+  readonly audioInput?: number;
   readonly output: number;
   readonly reasoning: number;
+  readonly audioOutput?: number;
 }
 
 /** What is known of a request when its caller is. */
@@ -55,6 +61,8 @@ export class OpenRequest {
   /** The task that it created. */
   task: string | null = null;
   readonly attempts: RequestAttempt[] = [];
+  /** Null: its bodies are not kept. */
+  bodies: BodyNote | null = null;
   status = 0;
   errorCode: string | null = null;
   firstByteMs = 0;
@@ -104,6 +112,8 @@ export class OpenRequest {
   }
 
   #end(): void {
-    if (--this.#awaited === 0) this.sink.add(this);
+    if (--this.#awaited > 0) return;
+    this.sink.add(this);
+    this.bodies?.endRequest();
   }
 }

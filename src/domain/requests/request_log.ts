@@ -31,25 +31,31 @@ const LIMITS: RequestLogLimits = {
 
 export interface RequestLogOptions {
   /** Calls the SQL function `request_write`. */
-  write(batch: Pick<RequestBatch, "rows" | "isRepeated">): Promise<unknown>;
+  write(batch: RequestBatch): Promise<unknown>;
   /** `isFirst`: the first loss for this reason since the log last worked. */
   onDrop(loss: { rows: number; reason: DropReason; isFirst: boolean; error?: unknown }): void;
   limits?: Partial<RequestLogLimits>;
 }
 
-/** Rows that were taken from those that wait, to be written by one statement. */
+/** The arguments of the SQL function `request_write`. */
 export interface RequestBatch {
-  /** The arguments of the SQL function `request_write`. */
   readonly rows: string;
   /** Some of the rows were in a statement that failed, and may be written all the same. */
   readonly isRepeated: boolean;
-  /** Call once, when the statement has ended. Rows of one that may succeed later wait again. */
-  end(failure: { error: unknown } | null): void;
+}
+
+/** Rows that a statement of the ledger takes along. */
+export interface RowsAlong {
+  /** The argument of the SQL function `request_write_along`. */
+  readonly rows: string;
+  /** Call once, when the statement has ended. Rows that are not written wait again. */
+  end(isWritten: boolean): void;
 }
 
 /**
- * Gathers requests that have ended and writes them in batches, behind the responses: no request waits for the log, and
- * none has a statement of its own. What waits is bounded; rows beyond that are lost and counted.
+ * Gathers requests that have ended, behind the responses: no request waits for the log. Statements of the ledger take
+ * the rows along; what none has taken after a moment is written in batches. What waits is bounded; rows beyond that are
+ * lost and counted.
  */
 export class RequestLog implements RequestSink, AsyncDisposable {
   #waiting: OpenRequest[] = [];
@@ -58,6 +64,8 @@ export class RequestLog implements RequestSink, AsyncDisposable {
   #tried = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #writing: Promise<void> | null = null;
+  /** Ends of the statements under way that have taken rows along. */
+  readonly #alongside = new Set<Promise<void>>();
   /** The write after the one under way. */
   #next: Promise<void> | null = null;
   #isClosed = false;
@@ -79,32 +87,41 @@ export class RequestLog implements RequestSink, AsyncDisposable {
     this.#waiting.push(request);
     this.#bytes += bytes;
     // While the database is away only the timer tries again.
-    if (this.#waiting.length >= batchMax && this.#failingSince === null) void this.flush();
+    if (this.#waiting.length >= batchMax && this.#failingSince === null) void this.#flush();
     else this.#schedule();
   }
 
-  /** The oldest rows that wait, for a statement of the caller; null if none does. */
-  take(): RequestBatch | null {
-    if (this.#waiting.length === 0) return null;
-    const requests = this.#waiting.splice(0, this.#limits.batchMax);
-    for (const request of requests) this.#bytes -= bytesOf(request);
-    const isRepeated = this.#tried > 0;
-    this.#tried = Math.max(0, this.#tried - requests.length);
+  /**
+   * The oldest rows that wait, for a statement of the ledger; null if none do. Rows that were in a statement that failed
+   * are left to statements of the log: they may be why it failed.
+   */
+  takeAlong(rowsMax: number): RowsAlong | null {
+    if (this.#waiting.length === 0 || this.#tried > 0) return null;
+    const requests = this.#take(Math.min(rowsMax, this.#limits.batchMax));
+    if (this.#waiting.length === 0) this.#unschedule();
+    const ended = Promise.withResolvers<void>();
+    this.#alongside.add(ended.promise);
     return {
       rows: toRequestRows(requests),
-      isRepeated,
-      end: (failure) => {
-        if (failure !== null) return this.#fail(requests, failure.error);
-        this.#failingSince = null;
-        this.#reported.delete("away");
-        this.#reported.delete("refused");
-        if (this.#waiting.length < this.#limits.rowsMax / 2) this.#reported.delete("full");
+      end: (isWritten) => {
+        this.#alongside.delete(ended.promise);
+        if (isWritten) this.#succeed();
+        else {
+          this.#returnWaiting(requests);
+          this.#schedule();
+        }
+        ended.resolve();
       },
     };
   }
 
-  /** Resolves when all rows that wait now are written, or when writing them failed. */
-  flush(): Promise<void> {
+  /** Resolves when all rows of requests that have ended are written, or when writing them failed. */
+  async flush(): Promise<void> {
+    if (this.#alongside.size > 0) await Promise.all(this.#alongside);
+    await this.#flush();
+  }
+
+  #flush(): Promise<void> {
     if (this.#writing === null) return this.#start();
     return this.#next ??= this.#writing.then(() => {
       this.#next = null;
@@ -121,8 +138,7 @@ export class RequestLog implements RequestSink, AsyncDisposable {
   }
 
   #start(): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#unschedule();
     return this.#writing = this.#write(this.#waiting.length).then(() => {
       this.#writing = null;
     });
@@ -131,25 +147,46 @@ export class RequestLog implements RequestSink, AsyncDisposable {
   /** Later rows wait for the next time: they would leave in small batches. */
   async #write(rows: number): Promise<void> {
     for (let left = rows; left > 0; left -= this.#limits.batchMax) {
-      const batch = this.take();
-      if (batch === null) return;
+      if (this.#waiting.length === 0) return;
+      const isRepeated = this.#tried > 0;
+      const requests = this.#take(this.#limits.batchMax);
       try {
-        await this.options.write(batch);
-        batch.end(null);
+        await this.options.write({ rows: toRequestRows(requests), isRepeated });
+        this.#succeed();
       } catch (error) {
-        batch.end({ error });
+        this.#fail(requests, error);
         if (this.#failingSince !== null) return;
       }
     }
+  }
+
+  /** The oldest rows that wait. */
+  #take(rowsMax: number): OpenRequest[] {
+    const requests = this.#waiting.splice(0, rowsMax);
+    for (const request of requests) this.#bytes -= bytesOf(request);
+    this.#tried = Math.max(0, this.#tried - requests.length);
+    return requests;
+  }
+
+  /** Rows of a statement that failed wait again, before all others. */
+  #returnWaiting(requests: readonly OpenRequest[]): void {
+    this.#waiting = [...requests, ...this.#waiting];
+    this.#tried += requests.length;
+    for (const request of requests) this.#bytes += bytesOf(request);
+  }
+
+  #succeed(): void {
+    this.#failingSince = null;
+    this.#reported.delete("away");
+    this.#reported.delete("refused");
+    if (this.#waiting.length < this.#limits.rowsMax / 2) this.#reported.delete("full");
   }
 
   #fail(requests: readonly OpenRequest[], error: unknown): void {
     if (!isRetryable(error)) return this.#drop(requests.length, "refused", error);
     const now = performance.now();
     this.#failingSince ??= now;
-    this.#waiting = [...requests, ...this.#waiting];
-    this.#tried += requests.length;
-    for (const request of requests) this.#bytes += bytesOf(request);
+    this.#returnWaiting(requests);
     if (now - this.#failingSince < this.#limits.awayMs) return this.#schedule();
     const lost = this.#waiting.splice(0);
     this.#bytes = this.#tried = 0;
@@ -164,8 +201,13 @@ export class RequestLog implements RequestSink, AsyncDisposable {
 
   #schedule(): void {
     if (this.#timer !== undefined || this.#isClosed) return;
-    this.#timer = setTimeout(() => void this.flush(), this.#limits.gatherMs);
+    this.#timer = setTimeout(() => void this.#flush(), this.#limits.gatherMs);
     Deno.unrefTimer(this.#timer as unknown as number);
+  }
+
+  #unschedule(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
   }
 }
 

@@ -117,8 +117,7 @@ Deno.test("while more rows end than can be written, their loss is reported once"
   // The first is being written, four wait, and one is lost.
   for (let n = 0; n < 6; n++) log.add();
   assert.deepEqual(log.losses.map(({ isFirst }) => isFirst), [true]);
-  const batch = log.log.take()!;
-  batch.end(null);
+  log.log.takeAlong(1)!.end(true);
   log.add();
   log.add();
   assert.deepEqual(log.losses.map(({ isFirst }) => isFirst), [true, false], "three still waited");

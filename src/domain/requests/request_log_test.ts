@@ -1,9 +1,6 @@
 import assert from "node:assert/strict";
 import { openLogToArray } from "../../../test/helpers/request_log.ts";
 import { sleep } from "../../lib/timers.ts";
-import { ConnectionError } from "../../platform/database/storage_error.ts";
-
-const AWAY = new ConnectionError("ECONNREFUSED", "away");
 
 Deno.test("rows that end together are written together, with the time of their ids", async () => {
   await using log = openLogToArray();
@@ -109,15 +106,47 @@ Deno.test("rows beyond the limit of bytes are lost too: metadata counts", async 
   assert.equal(log.losses.length, 1, "what is written takes no room");
 });
 
-Deno.test("another statement may carry the rows: written with it, or waiting again when it fails", async () => {
+const idsOf = (rows: string) => JSON.parse(rows).map(({ id }: { id: string }) => id);
+
+Deno.test("another statement takes rows along, as many as it wants; the timer writes none of them", async () => {
+  await using log = openLogToArray();
+  const ids = [log.add(), log.add(), log.add()];
+  const two = log.log.takeAlong(2)!;
+  assert.deepEqual(idsOf(two.rows), ids.slice(0, 2));
+  const rest = log.log.takeAlong(2)!;
+  assert.deepEqual(idsOf(rest.rows), ids.slice(2));
+  assert.equal(log.log.takeAlong(2), null);
+  two.end(true);
+  rest.end(true);
+  await sleep(60);
+  assert.equal(log.statements(), 0);
+  const late = log.add();
+  await sleep(60);
+  assert.deepEqual(log.written(), [late], "what no statement took along is written");
+});
+
+Deno.test("rows of another statement that failed are written by the log itself, as repeated", async () => {
   await using log = openLogToArray({ gatherMs: 60_000 });
   const ids = [log.add(), log.add()];
-  const failed = log.log.take()!;
-  assert.equal(log.log.take(), null);
-  failed.end({ error: AWAY });
-  const batch = log.log.take()!;
-  assert.deepEqual(JSON.parse(batch.rows).map(({ id }: { id: string }) => id), ids);
-  batch.end(null);
-  assert.equal(log.log.take(), null);
+  log.log.takeAlong(16)!.end(false);
+  ids.push(log.add());
+  assert.equal(log.log.takeAlong(16), null, "they may be why it failed");
+  await log.log.flush();
+  assert.deepEqual([log.written(), log.repeated], [ids, [true]]);
+  log.add();
+  assert.notEqual(log.log.takeAlong(16), null);
   assert.deepEqual(log.losses, []);
+});
+
+Deno.test("flush waits for rows that another statement has taken along, and writes them if it failed", async () => {
+  await using log = openLogToArray({ gatherMs: 60_000 });
+  log.add();
+  const taken = log.log.takeAlong(16)!;
+  let isFlushed = false;
+  const flushed = log.log.flush().then(() => isFlushed = true);
+  await sleep(5);
+  assert.equal(isFlushed, false);
+  taken.end(false);
+  await flushed;
+  assert.equal(log.written().length, 1);
 });

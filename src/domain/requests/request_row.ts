@@ -1,5 +1,5 @@
 import { timeOfId } from "../../lib/ids.ts";
-import type { OpenRequest } from "./open_request.ts";
+import type { OpenRequest, RequestTokens } from "./open_request.ts";
 
 /** A client may invent methods of any length. */
 const METHOD_MAX = 16;
@@ -23,9 +23,9 @@ function toRow(request: OpenRequest) {
     status: request.status,
     error_code: request.errorCode ?? undefined,
     is_stream: request.isStream,
-    input_tokens: tokens?.input,
+    input_tokens: tokens === null ? undefined : uncachedInput(tokens),
     cached_input_tokens: tokens?.cachedInput,
-    output_tokens: tokens?.output,
+    output_tokens: tokens === null ? undefined : tokens.output + (tokens.audioOutput ?? 0),
     reasoning_tokens: tokens?.reasoning,
     charge: request.charge ?? undefined,
     duration_ms: Math.round(request.durationMs),
@@ -40,4 +40,11 @@ function toRow(request: OpenRequest) {
 
 function toAttempt({ provider, model, outcome, durationMs }: OpenRequest["attempts"][number]) {
   return { provider, model, outcome, duration_ms: Math.round(durationMs) };
+}
+
+/** The log tells only cached input from the rest. */
+function uncachedInput(
+  { input, cacheWrite = 0, cacheWrite1h = 0, audioInput = 0 }: RequestTokens,
+): number {
+  return input + cacheWrite + cacheWrite1h + audioInput;
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createAccount } from "../accounts/accounts.ts";
 import { newId } from "../../lib/ids.ts";
 import { freshDatabase } from "../../../test/helpers/fresh_database.ts";
-import { enqueueEvent } from "./enqueue_event.ts";
+import { enqueueEvent } from "../../../test/helpers/enqueue_event.ts";
 import type { NewEvent } from "./event.ts";
 
 const event = (account: string, more: Partial<NewEvent> = {}): NewEvent => ({

@@ -1,36 +1,35 @@
-import { newId } from "../../lib/ids.ts";
-import type { Queries } from "../../platform/database/database.ts";
+import type postgres from "postgres";
+import { WEBHOOK_TABLES } from "../../platform/database/partitioned_tables.ts";
+import { dropPartitions, listPartitions } from "../../platform/database/partitions.ts";
 
-/** How long deliveries can be looked up and sent again. */
-export const KEEP_DAYS = 30;
-/** Per statement: few enough that other statements do not wait long. */
-const MOST = 1000;
+const [, DELIVERIES] = WEBHOOK_TABLES;
 
 /**
- * Removes old deliveries and expired secrets. Ids begin with the time they were made, so
- * the old ones are found without an index of their own. Any number of nodes may call it at once.
+ * Drops months of events and deliveries that are all older than `keepSince`, and deletes expired secrets and endpoints
+ * that were deleted before the oldest month that is left. A month stays while a delivery of it is pending, or has ended
+ * since. Returns the partitions that were dropped. Any number of nodes may call it at once.
  */
-export async function pruneWebhooks(sql: Queries, now: number = Date.now()): Promise<number> {
-  const time = newId("evt", now - KEEP_DAYS * 86_400_000).slice(4, 14);
+export async function pruneWebhooks(sql: postgres.Sql, keepSince: Date): Promise<string[]> {
   await sql`delete from webhook_secret where expires_at < now() - interval '1 day'`;
-  let total = 0;
-  while (true) {
-    const [row] = await sql<[{ count: number }]>`
-      with old as (
-        delete from webhook_delivery where id in (
-          select id from webhook_delivery
-           where id < ${`dlv_${time}`} and wake_at is null
-             and ended_at < now() - make_interval(days => ${KEEP_DAYS})
-           order by id limit ${MOST} for update skip locked)
-        returning id)
-      select count(*)::int as count from old`;
-    total += row.count;
-    if (row.count < MOST) break;
+  const dropped = await dropPartitions(sql, WEBHOOK_TABLES, {
+    keepSince,
+    async mayDrop(tx, names) {
+      const deliveries = names.find((name) => name.startsWith(`${DELIVERIES.table}_`));
+      if (deliveries === undefined) return true;
+      const needed = await tx`
+        select from ${
+        tx(deliveries)
+      } where wake_at is not null or ended_at >= ${keepSince} limit 1`;
+      return needed.length === 0;
+    },
+  });
+  const [oldest] = await listPartitions(sql, DELIVERIES);
+  if (oldest !== undefined) {
+    // Those that are left in the default partition may be older.
+    await sql`
+      delete from webhook_endpoint
+       where deleted_at < ${oldest.from}
+         and not exists (select from webhook_delivery_default where endpoint_id = webhook_endpoint.id)`;
   }
-  // Those whose deliveries are all gone.
-  await sql`
-    delete from webhook_event e
-     where id < ${`evt_${time}`}
-       and not exists (select from webhook_delivery d where d.event_id = e.id)`;
-  return total;
+  return dropped;
 }

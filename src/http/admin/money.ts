@@ -9,11 +9,13 @@ import {
 } from "../../workflows/accounts/manage_accounts.ts";
 import { verifyLedger } from "../../domain/ledger/verify.ts";
 import { findAccount } from "../../domain/accounts/accounts.ts";
+import { verifyArchives } from "../../workflows/retention/verify_archives.ts";
 import { TASK_RULES } from "../../workflows/tasks/verify_tasks.ts";
 import { readPeriod, sendStatement } from "../endpoints/usage.ts";
 import { actorOf } from "./actor.ts";
 import { type BodyEndpoint, type Endpoint, sendJson } from "../exchange.ts";
 import { requireConfigured } from "../../domain/accounts/require_configured.ts";
+import { readChoice } from "../read_choice.ts";
 import type { RouteDeps } from "../routes/route.ts";
 
 /** POST /admin/v1/accounts/{id}/credits: 201 when booked, 200 when the reference was booked before. */
@@ -23,14 +25,15 @@ export function createCredit(deps: RouteDeps): BodyEndpoint<NewCredit> {
     checkReason(kind, reason);
     const expiresAt = expires_at === undefined ? undefined : new Date(expires_at);
     const { currency } = c.env.config.service;
-    const { isFirst, balance } = await audited(
-      deps,
-      actorOf(c),
-      (change) =>
-        kind === "correction"
-          ? bookCorrection(change, { account, amount, reference, reason: reason! }, currency)
-          : bookCredit(change, { account, kind, amount, reference, expiresAt }, currency),
-    );
+    const actor = actorOf(c);
+    const booking = { account, amount, reference };
+    const { isFirst, balance } = kind === "correction"
+      ? await bookCorrection(deps, actor, { ...booking, reason: reason! }, currency)
+      : await audited(
+        deps,
+        actor,
+        (change) => bookCredit(change, { ...booking, kind, expiresAt }, currency),
+      );
     const booked = {
       object: "credit",
       account,
@@ -70,8 +73,11 @@ export function retrieveStatement({ database }: RouteDeps): Endpoint {
 }
 
 /** GET /admin/v1/ledger/verify */
-export function verifyLedgerEndpoint({ database }: RouteDeps): Endpoint {
-  return async function verifyLedgerEndpoint() {
-    return sendJson(JSON.stringify(await verifyLedger(database.sql, TASK_RULES)));
+export function verifyLedgerEndpoint({ database, retention }: RouteDeps): Endpoint {
+  return async function verifyLedgerEndpoint(c) {
+    const isReadingArchives = readChoice(c, "archives", ["true", "false"]) === "true";
+    const { checks } = await verifyLedger(database.sql, TASK_RULES);
+    if (isReadingArchives) checks.push(await verifyArchives(retention));
+    return sendJson(JSON.stringify({ ok: checks.every(({ ok }) => ok), checks }));
   };
 }

@@ -1,7 +1,5 @@
-import {
-  findRequestForOperator,
-  listRequestsForOperator,
-} from "../../domain/requests/find_requests.ts";
+import { listRequestsForOperator } from "../../domain/requests/find_requests.ts";
+import { findRequestWithAttempts } from "../../workflows/tasks/task_attempts.ts";
 import { readRequestFilter } from "../endpoints/requests.ts";
 import { type Endpoint, sendJson } from "../exchange.ts";
 import { readPage, sendJsonPage } from "../paging.ts";
@@ -18,12 +16,15 @@ export function listOperatorRequests({ database, requestLog }: RouteDeps): Endpo
   };
 }
 
-/** GET /admin/v1/requests/{id} */
-export function retrieveOperatorRequest({ database, requestLog }: RouteDeps): Endpoint {
+/** GET /admin/v1/requests/{id}: with the attempts of its task, and its bodies where they are kept. */
+export function retrieveOperatorRequest(
+  { database, requestLog, bodyLog }: RouteDeps,
+): Endpoint {
   return async function retrieveOperatorRequest(c) {
     await requestLog.flush();
     const id = c.req.param("id") ?? "";
     const { currency } = c.env.config.service;
-    return sendJson(JSON.stringify(await findRequestForOperator(database.sql, id, currency)));
+    const request = await findRequestWithAttempts(database.sql, id, currency);
+    return sendJson(JSON.stringify({ ...request, bodies: await bodyLog.find(id) }));
   };
 }

@@ -115,6 +115,7 @@ export function callOf(
   return {
     requestId: c.env.requestId,
     clientRequestId: c.env.clientRequestId,
+    origin: c.env.logged!,
     identity,
     config,
     account: accountOf(c),

@@ -1,5 +1,11 @@
 import { CAPABILITIES, MODEL_TYPES } from "../../model_types/model_types.ts";
-import { isVisible, MODEL_STATUSES } from "../../platform/config/config.ts";
+import {
+  isVisible,
+  type Model,
+  MODEL_STATUSES,
+  type ModelStatus,
+  statusAt,
+} from "../../platform/config/config.ts";
 import { accountOf, type Endpoint, sendJson } from "../exchange.ts";
 import { readChoice } from "../read_choice.ts";
 
@@ -11,14 +17,22 @@ export function listModels(): Endpoint {
     const type = readChoice(c, "type", MODEL_TYPES);
     const capability = readChoice(c, "capability", CAPABILITIES);
     const status = readChoice(c, "status", MODEL_STATUSES);
+    const now = Date.now();
     const models: string[] = [];
     for (const model of config.models.values()) {
       if (type !== undefined && model.type !== type) continue;
       if (capability !== undefined && !model.capabilities.has(capability)) continue;
       // Unavailable models are listed only with ?status=unavailable.
-      if (status === undefined ? model.status === "unavailable" : model.status !== status) continue;
-      if (isVisible(model, account)) models.push(model.listJson);
+      const current = statusAt(model, now);
+      if (status === undefined ? current === "unavailable" : current !== status) continue;
+      if (isVisible(model, account)) models.push(listJsonOf(model, current));
     }
     return sendJson(`{"object":"list","data":[${models.join(",")}]}`);
   };
+}
+
+function listJsonOf({ listJson, status }: Model, current: ModelStatus): string {
+  return current === status
+    ? listJson
+    : JSON.stringify({ ...JSON.parse(listJson), status: current });
 }

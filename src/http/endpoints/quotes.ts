@@ -35,7 +35,10 @@ export function createQuote(deps: QuoteEndpointDeps): BodyEndpoint<QuoteRequest>
       currency: config.service.currency,
       amount: quote.amount,
       usage: quote.maxUsage,
+      max_tokens: quote.maxTokens,
       price: snapshotOf(quote.price),
+      parts: quote.parts,
+      from: quote.payment,
       covered: quote.isCovered,
     }));
   };

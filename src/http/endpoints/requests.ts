@@ -1,4 +1,5 @@
 import { ApiError } from "../../lib/api_error.ts";
+import type { BodyLog } from "../../domain/requests/body_log.ts";
 import {
   findRequest,
   listRequests,
@@ -16,6 +17,7 @@ import { readPeriod } from "./usage.ts";
 export interface RequestEndpointDeps {
   database: Database;
   requestLog: RequestLog;
+  bodyLog: BodyLog;
 }
 
 /** GET /v1/requests: the account's requests, newest first. */
@@ -31,14 +33,14 @@ export function listRequestsEndpoint({ database, requestLog }: RequestEndpointDe
   };
 }
 
-/** GET /v1/requests/{id} */
-export function retrieveRequest({ database, requestLog }: RequestEndpointDeps): Endpoint {
+/** GET /v1/requests/{id}: with its bodies, where they are kept. */
+export function retrieveRequest({ database, requestLog, bodyLog }: RequestEndpointDeps): Endpoint {
   return async function retrieveRequest(c) {
     await requestLog.flush();
     const id = c.req.param("id") ?? "";
     const { currency } = c.env.config.service;
     const request = await findRequest(database.sql, accountOf(c).id, id, currency);
-    return sendJson(JSON.stringify(request));
+    return sendJson(JSON.stringify({ ...request, bodies: await bodyLog.find(id) }));
   };
 }
 

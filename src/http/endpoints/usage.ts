@@ -1,5 +1,7 @@
 import { ApiError } from "../../lib/api_error.ts";
 import { isStorableDate } from "../../lib/storable_date.ts";
+import { timeOfId } from "../../lib/ids.ts";
+import { archivedBefore } from "../../domain/ledger/archived.ts";
 import { exportCsv } from "../../domain/ledger/export_csv.ts";
 import { findReceipt, listUsage } from "../../domain/ledger/statement.ts";
 import type { Database } from "../../platform/database/database.ts";
@@ -15,8 +17,11 @@ export function listUsageEndpoint({ database }: { database: Database }): Endpoin
       return sendStatement(database, account, period);
     }
     const query = { ...readPage(c), ...period, account, model: c.req.query("model") };
-    const { data, hasMore } = await listUsage(database.sql, query, c.env.config.service.currency);
-    return sendJsonPage(data, hasMore);
+    const [{ data, hasMore }, before] = await Promise.all([
+      listUsage(database.sql, query, c.env.config.service.currency),
+      archivedBefore(database.sql),
+    ]);
+    return sendJsonPage(data, hasMore, { archived_before: before?.toISOString() ?? null });
   };
 }
 
@@ -30,13 +35,18 @@ export function retrieveReceipt({ database }: { database: Database }): Endpoint 
       id,
       c.env.config.service.currency,
     );
-    if (receipt === null) {
-      throw new ApiError("not_found", "No receipt found for this request id.", {
-        param: "request_id",
-      });
-    }
+    if (receipt === null) throw await noReceipt(database, id);
     return sendJson(JSON.stringify(receipt));
   };
+}
+
+async function noReceipt({ sql }: Database, id: string): Promise<ApiError> {
+  const day = (await archivedBefore(sql))?.toISOString().slice(0, 10);
+  const isArchived = day !== undefined && (timeOfId(id) ?? Infinity) < Date.parse(day);
+  const message = isArchived
+    ? `Receipts before ${day} are archived: the statement has totals of their months.`
+    : "No receipt found for this request id.";
+  return new ApiError("not_found", message, { param: "request_id" });
 }
 
 export interface Period {
@@ -46,10 +56,10 @@ export interface Period {
 
 /** `?from=&to=`, as dates with offset or Unix seconds. */
 export function readPeriod(c: HttpContext): Period {
-  return { from: moment(c, "from"), to: moment(c, "to") };
+  return { from: readMoment(c, "from"), to: readMoment(c, "to") };
 }
 
-function moment(c: HttpContext, name: string): Date | undefined {
+export function readMoment(c: HttpContext, name: string): Date | undefined {
   const text = c.req.query(name);
   if (text === undefined) return undefined;
   const date = new Date(/^\d{1,12}$/.test(text) ? Number(text) * 1000 : text);

@@ -7,7 +7,7 @@ import {
 } from "../admin/money.ts";
 import { requestBody } from "../request_body.ts";
 import { ACCOUNT_ID } from "./admin_accounts.ts";
-import { PERIOD } from "./parameters.ts";
+import { choice, PERIOD } from "./parameters.ts";
 import { content, fixedRoute, json, type RouteArea } from "./route.ts";
 import { SAMPLE } from "./sample_ids.ts";
 
@@ -63,6 +63,9 @@ export const adminMoneyRoutes: RouteArea = {
       auth: "admin_token",
       scope: "read",
       summary: "Check the invariants of the ledger",
+      parameters: [
+        choice("archives", "`true`: also read the files of archived months.", ["true", "false"]),
+      ],
       responses: { 200: json("Verification", "The result of each check.") },
       example: {},
       handler: verifyLedgerEndpoint,

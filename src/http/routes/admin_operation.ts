@@ -3,6 +3,7 @@ import { TASK_PROBLEMS } from "../../workflows/tasks/operate_tasks.ts";
 import { STATUSES } from "../../workflows/tasks/task.ts";
 import { reloadConfig, retrieveConfig } from "../admin/config.ts";
 import { listProviders } from "../admin/providers.ts";
+import { retrieveStorage, sweepStorageEndpoint } from "../admin/storage.ts";
 import {
   listTasksForOperator,
   replayTaskEndpoint,
@@ -15,7 +16,7 @@ import { SAMPLE } from "./sample_ids.ts";
 const TASK_ID = inPath("id", "Id of the task.");
 
 export const adminOperationRoutes: RouteArea = {
-  title: "Configuration, providers and tasks",
+  title: "Configuration, providers, tasks and storage",
   routes: [
     fixedRoute({
       method: "GET",
@@ -93,6 +94,27 @@ export const adminOperationRoutes: RouteArea = {
       responses: { 202: json("OperatorTask", "The task, which is due now.") },
       example: { path: { id: SAMPLE.stuckTask } },
       handler: replayTaskEndpoint,
+    }),
+    fixedRoute({
+      method: "GET",
+      path: "/admin/v1/storage",
+      auth: "admin_token",
+      scope: "read",
+      summary: "Retrieve the sizes of all tables and what is removed when",
+      responses: { 200: json("Storage", "The tables, largest first, and the archived months.") },
+      example: {},
+      handler: retrieveStorage,
+    }),
+    fixedRoute({
+      method: "POST",
+      path: "/admin/v1/storage/sweep",
+      auth: "admin_token",
+      scope: "configuration",
+      summary: "Drop and archive what is over its time now",
+      description: "The gateway does the same every hour. The response comes when all is done.",
+      responses: { 200: json("StorageSweep", "What was removed.") },
+      example: {},
+      handler: sweepStorageEndpoint,
     }),
   ],
 };

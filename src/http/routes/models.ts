@@ -3,7 +3,7 @@ import { MODEL_STATUSES } from "../../platform/config/config.ts";
 import { listModels } from "../endpoints/list_models.ts";
 import { listPrices } from "../endpoints/list_prices.ts";
 import { retrieveModel } from "../endpoints/retrieve_model.ts";
-import { choice, inPath } from "./parameters.ts";
+import { choice, inPath, query } from "./parameters.ts";
 import { json, operationRoute, type RouteArea } from "./route.ts";
 
 export const modelRoutes: RouteArea = {
@@ -45,6 +45,12 @@ export const modelRoutes: RouteArea = {
       path: "/pricing/models",
       auth: "api_key",
       summary: "List the prices that your account pays",
+      parameters: [
+        query(
+          "at",
+          "Prices at this time, also announced ones: a date with its offset, or Unix seconds. Default: now.",
+        ),
+      ],
       responses: { 200: json("PriceList", "One price for each model.") },
       example: {},
       handler: listPrices,

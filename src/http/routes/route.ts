@@ -18,6 +18,7 @@ import type { HealthProbe, ProbeDeps } from "../health.ts";
 import { readBody } from "../read_body.ts";
 import type { RequestBody } from "../request_body.ts";
 import type { RouteParameter } from "./parameters.ts";
+import type { RetentionDeps } from "../../workflows/retention/sweep_storage.ts";
 import type { SchemaName } from "./schemas.ts";
 
 /** What the handlers of all routes need. */
@@ -27,6 +28,7 @@ export interface RouteDeps
   cluster: Cluster;
   configStore: ConfigStore;
   metrics: Metrics;
+  retention: RetentionDeps;
   upstreams: Upstreams;
   webhooks: Webhooks;
   /** The OpenAPI document of a configuration. */

@@ -12,7 +12,7 @@ import { didYouMean } from "../../lib/suggest.ts";
 type Keys = Record<string, unknown>;
 
 /** Models: ids are unique, providers and plans exist, capabilities and limits belong to the model type. */
-export function checkModels(checker: Checker, file: Partial<GatewayFile>): void {
+export function checkModels(checker: Checker, file: Partial<GatewayFile>, now: number): void {
   const providers = blockOf(file.providers);
   checkAdapters(checker, providers);
   const providerNames = checker.names(["providers"], file.providers);
@@ -33,7 +33,28 @@ export function checkModels(checker: Checker, file: Partial<GatewayFile>): void 
       if (typeof plan !== "string") continue;
       checker.reference([...path, "visible_to", "plans", at], plan, "plan", planNames);
     }
-    warnUnusedDates(checker, path, model);
+    warnDates(checker, path, model, now);
+  }
+  checkAliases(checker, file);
+}
+
+/** Aliases: none is the id or an alias of another model. */
+function checkAliases(checker: Checker, file: Partial<GatewayFile>): void {
+  const models = listOf(file.models).map(blockOf);
+  const owners = new Map<unknown, string>();
+  for (const [index, { id }] of models.entries()) {
+    if (!owners.has(id)) owners.set(id, `models[${index}]`);
+  }
+  for (const [index, model] of models.entries()) {
+    for (const [at, alias] of listOf(model.aliases).entries()) {
+      const owner = owners.get(alias);
+      if (owner === undefined) owners.set(alias, `models[${index}]`);
+      else {
+        checker.report(["models", index, "aliases", at], {
+          message: `${owner} already has this id or alias`,
+        });
+      }
+    }
   }
 }
 
@@ -56,7 +77,22 @@ function checkAdapters(checker: Checker, providers: Keys): void {
         suggestion: "Add base_url.",
       });
     }
+    warnEndpointUrl(checker, name, blockOf(provider).base_url);
   }
+}
+
+/** Paths that adapters add to the base URL. */
+const ENDPOINT =
+  /\/(chat\/completions|completions|responses|messages|embeddings|images\/generations|audio\/speech|videos)\/?$/;
+
+function warnEndpointUrl(checker: Checker, provider: string, url: unknown): void {
+  const ending = typeof url === "string" ? ENDPOINT.exec(url.split("?", 1)[0]!) : null;
+  if (ending === null) return;
+  checker.report(["providers", provider, "base_url"], {
+    severity: "warning",
+    message: `ends in the path of an endpoint, /${ending[1]}`,
+    suggestion: "Leave the path out: the adapter adds it.",
+  });
 }
 
 function checkUpstreams(
@@ -96,6 +132,7 @@ function checkModelType(checker: Checker, path: Path, model: Keys, type: ModelTy
       suggestion: didYouMean(capability, capabilities),
     });
   }
+  warnUnlikely(checker, path, model, type);
   for (const key of Object.keys(blockOf(model.limits))) {
     if (limits.includes(key)) continue;
     checker.report([...path, "limits", key], {
@@ -104,13 +141,37 @@ function checkModelType(checker: Checker, path: Path, model: Keys, type: ModelTy
   }
 }
 
-function warnUnusedDates(checker: Checker, path: Path, model: Keys): void {
-  if (model.status === "deprecated" || checker.isInvalid([...path, "status"])) return;
-  for (const key of ["deprecated_at", "sunset_at"]) {
-    if (model[key] === undefined) continue;
-    checker.report([...path, key], {
+/** What is valid and almost certainly a mistake. */
+function warnUnlikely(checker: Checker, path: Path, model: Keys, type: ModelType): void {
+  const { context_tokens: context, max_output_tokens: output } = blockOf(model.limits);
+  if (typeof context === "number" && typeof output === "number" && output > context) {
+    checker.report([...path, "limits", "max_output_tokens"], {
       severity: "warning",
-      message: "has no effect unless the status is deprecated",
-    }, "key");
+      message: "is above context_tokens",
+    });
   }
+  const given = listOf(model.capabilities);
+  // A misspelt one is reported by itself.
+  const areKnown = given.every((one) => definitionOf(type).capabilities.includes(String(one)));
+  if (type === "chat" && given.length > 0 && areKnown && !given.includes("chat")) {
+    checker.report([...path, "capabilities"], {
+      severity: "warning",
+      message: 'a chat model should have the capability "chat"',
+    });
+  }
+}
+
+function warnDates(checker: Checker, path: Path, model: Keys, now: number): void {
+  if (typeof model.sunset_at === "string" && Date.parse(model.sunset_at) <= now) {
+    checker.report([...path, "sunset_at"], {
+      severity: "warning",
+      message: "has passed: the model is unavailable",
+    });
+  }
+  if (model.status === "deprecated" || checker.isInvalid([...path, "status"])) return;
+  if (model.deprecated_at === undefined) return;
+  checker.report([...path, "deprecated_at"], {
+    severity: "warning",
+    message: "has no effect unless the status is deprecated",
+  }, "key");
 }

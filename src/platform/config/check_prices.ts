@@ -1,12 +1,13 @@
-import { parseDecimal } from "../../lib/money.ts";
 import { blockOf, type Checker, listOf, type Names } from "./checker.ts";
 import { startOfPrice } from "./check_books.ts";
+import { checkTerms } from "./check_costs.ts";
+import { type PlacedPrice, warnAboveNeighbours, warnMargins } from "./check_margins.ts";
 import { type SmallestUnit, smallestUnitOf, warnBelowSmallestUnit } from "./check_smallest_unit.ts";
 import type { GatewayFile } from "./gateway_file.ts";
-import { formatPath, type Path } from "./issues.ts";
+import type { Path } from "./issues.ts";
 import { modelNamesOf, type ModelsById, modelsById } from "./model_names.ts";
 import { findDefinition, modelWithArticle } from "../../model_types/model_types.ts";
-import { type BillingType, unitOf } from "../../model_types/units.ts";
+import type { BillingType } from "../../model_types/units.ts";
 
 type Keys = Record<string, unknown>;
 
@@ -43,6 +44,7 @@ function checkEntries(
   const starts = entries.map((entry, index) => startOfPrice(checker, path, { book, entry, index }));
   const current = activeStarts(entries, starts, now);
   const seen = new Map<string, number>();
+  const inForce: PlacedPrice[] = [];
   for (const [index, entry] of entries.entries()) {
     const at: Path = [...path, "entries", index];
     if (typeof entry.model !== "string") continue;
@@ -59,12 +61,15 @@ function checkEntries(
     const priced = models.get(entry.model);
     if (priced === undefined) continue;
     checkUnit(checker, at, entry, priced.model);
+    checkTerms(checker, at, entry, priced.model);
     // Old prices stay for receipts: a warning about them would not help.
     const isPast = start < (current.get(entry.model) ?? -Infinity);
     if (isPast) continue;
-    warnBelowCost(checker, at, entry, priced);
+    inForce.push({ at, entry });
+    warnMargins(checker, at, entry, priced);
     warnBelowSmallestUnit(checker, at, entry, smallestUnit);
   }
+  warnAboveNeighbours(checker, inForce);
 }
 
 function activeStarts(
@@ -106,40 +111,4 @@ function checkUnit(checker: Checker, at: Path, entry: Keys, model: Keys): void {
         `${entry.billing_type}: use ${units.join(", ")}`,
     });
   }
-}
-
-function warnBelowCost(
-  checker: Checker,
-  at: Path,
-  entry: Keys,
-  priced: { model: Keys; index: number },
-): void {
-  for (const [index, upstream] of listOf(priced.model.upstreams).map(blockOf).entries()) {
-    const cost = blockOf(upstream.cost);
-    const source = ["models", priced.index, "upstreams", index];
-    for (const key of ["price", "input_price", "output_price"]) {
-      const [price, paid] = [
-        pricePerItem(entry[key], entry.unit),
-        pricePerItem(cost[key], cost.unit),
-      ];
-      if (price === null || paid === null || price.family !== paid.family) continue;
-      if (price.amount * paid.size >= paid.amount * price.size) continue;
-      checker.report([...at, key], {
-        severity: "warning",
-        // Names neither the provider nor the cost: more people can read the log than this file.
-        message: `is below the cost of ${formatPath(source)}`,
-      });
-    }
-  }
-}
-
-function pricePerItem(
-  amount: unknown,
-  unitName: unknown,
-): { amount: bigint; size: bigint; family: string } | null {
-  const unit = unitOf(unitName);
-  const value = typeof amount === "string" ? parseDecimal(amount) : null;
-  return unit === null || value === null
-    ? null
-    : { amount: value, size: unit.size, family: unit.family };
 }

@@ -1,7 +1,8 @@
-import { formatDecimal, parseDecimal, SCALE } from "../../lib/money.ts";
+import { formatDecimal, SCALE } from "../../lib/money.ts";
 import { blockOf, type Checker } from "./checker.ts";
 import type { GatewayFile } from "./gateway_file.ts";
 import type { Path } from "./issues.ts";
+import { amountOf } from "./price_blocks.ts";
 import { unitOf } from "../../model_types/units.ts";
 
 /** The smallest amount that can be charged, in units of 10⁻¹². */
@@ -46,8 +47,4 @@ export function warnBelowSmallestUnit(
         "to charge each of them, or a minimum_charge.",
     });
   }
-}
-
-function amountOf(value: unknown): bigint | null {
-  return typeof value === "string" ? parseDecimal(value) : null;
 }

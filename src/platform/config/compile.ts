@@ -148,7 +148,7 @@ function settingsOf<Sections extends object>(sections: Sections): SettingsOf<Sec
 function modelsOf(
   models: readonly ModelEntry[],
   providers: Config["providers"],
-): Pick<Config, "models" | "unavailableModels"> {
+): Pick<Config, "models" | "aliases" | "unavailableModels"> {
   const entries = new Map(models.map((model) => [model.id, model]));
   const compiled = models.map((model) => compileModel(model, providers, entries));
   const offered = new Set(
@@ -159,6 +159,7 @@ function modelsOf(
     models: new Map(
       compiled.filter(({ id }) => missing.get(id)!.length === 0).map((model) => [model.id, model]),
     ),
+    aliases: new Map(models.flatMap(({ id, aliases }) => aliases.map((alias) => [alias, id]))),
     unavailableModels: [...missing].filter(([, ids]) => ids.length > 0)
       .map(([model, ids]) => ({ model, reason: `disabled: ${ids.join(", ")}` })),
   };

@@ -3,6 +3,7 @@ import type { ModelEntry, UpstreamEntry } from "./gateway_file.ts";
 import { noticeOf } from "./notice.ts";
 import { SCHEMAS } from "./schema.ts";
 import { toSettings } from "./settings.ts";
+import { termsOf } from "../../model_types/price_terms.ts";
 import type { ModelLimits } from "../../model_types/definition.ts";
 import type { Model, Provider, Upstream, Visibility } from "./config.ts";
 
@@ -26,6 +27,7 @@ export function compileModel(
     scenarios: model.scenarios,
     status: model.status,
     capabilities,
+    ...(model.aliases.length === 0 ? {} : { aliases: model.aliases }),
   };
   return {
     ...toSettings(SCHEMAS.model, rest),
@@ -38,6 +40,7 @@ export function compileModel(
     pipeline: model.chain === undefined ? null : compilePipeline(model.chain, entries),
     listJson: JSON.stringify(published),
     detailJson: JSON.stringify({ ...published, limits }),
+    endsAt: model.sunset_at === undefined ? Infinity : Date.parse(model.sunset_at),
     notice: model.status === "deprecated" ? noticeOf(model.deprecated_at, model.sunset_at) : null,
   };
 }
@@ -51,7 +54,9 @@ function upstreamOf(
     ...toSettings(SCHEMAS.upstream, upstream),
     model: upstream.model ?? model.id,
     timeoutSeconds: upstream.timeout_seconds ?? provider.timeoutSeconds,
-    cost: upstream.cost === undefined ? null : { ...upstream.cost },
+    cost: upstream.cost === undefined
+      ? null
+      : { ...termsOf(upstream.cost), unit: upstream.cost.unit },
     extraBody: upstream.extra_body,
   };
 }

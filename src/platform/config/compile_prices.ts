@@ -1,14 +1,6 @@
 import type { GatewayFile, PriceBookEntry, PriceEntry } from "./gateway_file.ts";
-import type { AmountName, Price, PriceBook } from "./config.ts";
-
-const AMOUNTS: readonly AmountName[] = [
-  "price",
-  "input_price",
-  "output_price",
-  "cached_input_price",
-  "reasoning_price",
-  "minimum_charge",
-];
+import type { Price, PriceBook } from "./config.ts";
+import { termsOf } from "../../model_types/price_terms.ts";
 
 /** Price books with the prices of their parents copied in, so that a lookup reads one list. */
 export function compileBooks(books: GatewayFile["prices"]): Map<string, PriceBook> {
@@ -18,7 +10,7 @@ export function compileBooks(books: GatewayFile["prices"]): Map<string, PriceBoo
     if (done !== undefined) return done;
     const book = books[id]!;
     const own = Map.groupBy(
-      book.entries.map((entry) => priceOf(id, book, entry)),
+      book.entries.map((entry) => compilePrice(id, book, entry)),
       ({ model }) => model,
     );
     const base = book.extends === undefined
@@ -26,8 +18,7 @@ export function compileBooks(books: GatewayFile["prices"]): Map<string, PriceBoo
       : compileBook(book.extends).prices;
     const prices = new Map<string, readonly Price[]>();
     for (const model of new Set([...base.keys(), ...own.keys()])) {
-      const newestFirst = (own.get(model) ?? []).sort((a, b) => b.effectiveAt - a.effectiveAt);
-      prices.set(model, [...newestFirst, ...base.get(model) ?? []]);
+      prices.set(model, mergePrices(own.get(model) ?? [], base.get(model) ?? []));
     }
     const finished = { id, prices };
     compiled.set(id, finished);
@@ -37,22 +28,26 @@ export function compileBooks(books: GatewayFile["prices"]): Map<string, PriceBoo
   return compiled;
 }
 
-function priceOf(
+/** Newest first. Once a book has a price of its own, no later price of its parent is ever charged. */
+function mergePrices(own: readonly Price[], inherited: readonly Price[]): readonly Price[] {
+  const ownStart = Math.min(...own.map(({ effectiveAt }) => effectiveAt));
+  return [
+    ...own.toSorted((a, b) => b.effectiveAt - a.effectiveAt),
+    ...inherited.filter(({ effectiveAt }) => effectiveAt < ownStart),
+  ];
+}
+
+function compilePrice(
   book: string,
   { effective_at }: PriceBookEntry,
   entry: PriceEntry,
 ): Price {
-  const amounts: Partial<Record<AmountName, string>> = {};
-  for (const name of AMOUNTS) {
-    const amount = entry[name];
-    if (amount !== undefined) amounts[name] = amount;
-  }
   return {
     book,
     model: entry.model,
     billingType: entry.billing_type,
     unit: entry.unit,
-    amounts,
+    terms: termsOf(entry),
     effectiveAt: Date.parse(entry.effective_at ?? effective_at),
   };
 }

@@ -64,7 +64,7 @@ Deno.test("the version depends on the content, not on the formatting or the envi
 Deno.test("a price becomes active at its start, and a book's own prices come before those of its parents", () => {
   const { books } = compiled(SOURCE);
   const at = (book: string, moment: string) =>
-    priceInForce(books.get(book)!, "talk", Date.parse(moment))?.amounts.price ?? null;
+    priceInForce(books.get(book)!, "talk", Date.parse(moment))?.terms.price ?? null;
   assert.equal(at("default", "2025-12-31T23:59:59.999Z"), null);
   assert.equal(at("default", "2026-01-01T00:00:00Z"), "0.01");
   assert.equal(at("default", "2026-08-31T23:59:59.999Z"), "0.01");

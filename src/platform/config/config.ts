@@ -1,5 +1,6 @@
 import type { AnySchemaObject } from "ajv/dist/2020.js";
 import type { ModelLimits } from "../../model_types/definition.ts";
+import type { PriceTerms } from "../../model_types/price_terms.ts";
 import type { BillingType } from "../../model_types/units.ts";
 import type {
   GatewayFile,
@@ -30,6 +31,8 @@ export interface Config extends Omit<Sections, "site"> {
   readonly plans: ReadonlyMap<string, AccountPlan>;
   readonly providers: ReadonlyMap<string, Provider>;
   readonly models: ReadonlyMap<string, Model>;
+  /** Ids of models by their aliases. */
+  readonly aliases: ReadonlyMap<string, string>;
   /** Models that are not offered because all of their providers are disabled. */
   readonly unavailableModels: readonly { readonly model: string; readonly reason: string }[];
   readonly books: ReadonlyMap<string, PriceBook>;
@@ -67,9 +70,14 @@ export interface Provider extends SettingsOf<ProviderEntry> {
 export interface Upstream extends Omit<SettingsOf<UpstreamEntry>, "cost" | "extraBody"> {
   readonly model: string;
   readonly timeoutSeconds: number;
-  readonly cost: { readonly unit: string; readonly [key: string]: string } | null;
+  readonly cost: UpstreamCost | null;
   /** Added to the body of every request. */
   readonly extraBody?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** What an upstream charges. */
+export interface UpstreamCost extends PriceTerms {
+  readonly unit: string;
 }
 
 export interface Model
@@ -84,6 +92,8 @@ export interface Model
   /** The list entry and the detail view as JSON text: serialised once, not per request. */
   readonly listJson: string;
   readonly detailJson: string;
+  /** From this moment on it is unavailable; infinity: it does not end. */
+  readonly endsAt: number;
   readonly notice: DeprecationNotice | null;
 }
 
@@ -154,18 +164,9 @@ export interface Price {
   readonly model: string;
   readonly billingType: BillingType;
   readonly unit: string;
-  /** The amounts as configured: exact decimal strings. */
-  readonly amounts: Readonly<Partial<Record<AmountName, string>>>;
+  readonly terms: PriceTerms;
   readonly effectiveAt: number;
 }
-
-export type AmountName =
-  | "price"
-  | "input_price"
-  | "output_price"
-  | "cached_input_price"
-  | "reasoning_price"
-  | "minimum_charge";
 
 export interface Route extends SettingsOf<RouteEntry> {
   /** A schema from a file of the operator, which requests must match as well as the one of the type. */
@@ -187,6 +188,11 @@ export function isVisible(model: Model, account: ModelReader): boolean {
   if (account.allowsModel?.(model.id) === false) return false;
   return visibility === "everyone" || visibility.plans.has(account.plan) ||
     visibility.accounts.has(account.id);
+}
+
+/** The status of a model at a time: one whose sunset has passed is unavailable. */
+export function statusAt({ status, endsAt }: Model, now: number): ModelStatus {
+  return endsAt <= now ? "unavailable" : status;
 }
 
 /** The price of a model in a book at a time; null where it has none. */

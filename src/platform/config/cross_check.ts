@@ -1,4 +1,5 @@
 import { checkBooks } from "./check_books.ts";
+import { checkCosts } from "./check_costs.ts";
 import { checkPipelines } from "./check_pipelines.ts";
 import { checkCoverage } from "./check_coverage.ts";
 import { checkModels } from "./check_models.ts";
@@ -25,9 +26,10 @@ export function crossCheck(
   const checker = new Checker(loaded, capabilities, before);
   const file = blockOf(loaded.value) as Partial<GatewayFile>;
   checkPlans(checker, file);
-  checkModels(checker, file);
+  checkModels(checker, file, now);
   checkPipelines(checker, file);
   checkBooks(checker, blockOf(file.prices));
+  checkCosts(checker, file);
   checkPrices(checker, file, now);
   checkCoverage(checker, file, now);
   checkRoutes(checker, file);

@@ -119,7 +119,7 @@ function describePrice(price: Price): Record<string, unknown> {
     book: price.book,
     billing_type: price.billingType,
     unit: price.unit,
-    ...price.amounts,
+    ...price.terms,
     effective_at: new Date(price.effectiveAt).toISOString(),
   };
 }

@@ -5,10 +5,6 @@
  */
 export type Secret = string;
 /**
- * A decimal amount in quotes, so that it is not rounded.
- */
-export type Amount = string;
-/**
  * Unit of the price.
  */
 export type Unit =
@@ -23,6 +19,10 @@ export type Unit =
   | "1M characters"
   | "second"
   | "minute";
+/**
+ * A decimal amount in quotes, so that it is not rounded.
+ */
+export type Amount = string;
 
 /**
  * Configuration file of a Tollgate gateway: its models, their prices, the plans that can use them and the providers that serve them.
@@ -130,6 +130,23 @@ export interface GatewayFile {
        */
       keep_days: number;
     };
+    /**
+     * How long records are kept in the database. The request log has logs.keep_days, files have uploads.keep_days and outputs.keep_days.
+     */
+    keep: {
+      /**
+       * Months for which receipts and transfers stay in the database, beside the current one. Older months are folded into totals, and their rows are written to the file store. Not set: they stay for ever.
+       */
+      money_months?: number;
+      /**
+       * Days until an ended task is deleted. Its receipt stays.
+       */
+      task_days: number;
+      /**
+       * Days for which webhook events and their deliveries can be looked up and sent again, at least. A whole month is deleted at a time.
+       */
+      webhook_days: number;
+    };
   };
   /**
    * Default rate limits of accounts, and limits for the size of requests.
@@ -223,6 +240,14 @@ export interface GatewayFile {
      * Days until an entry of the audit log may be deleted. Whole months are deleted, once their last day is that old.
      */
     audit_keep_days: number;
+    /**
+     * Whose bodies are stored beside the log, of requests to models and of their responses. `off`: none. `errors`: of requests that failed. `all`: of every request. They are sealed with `SECRETS_KEY`, which must be set, and deleted with the rows of the log.
+     */
+    bodies: "off" | "errors" | "all";
+    /**
+     * Bytes of each body that are stored, from its beginning.
+     */
+    body_bytes_max: number;
   };
   /**
    * Delivery of webhook events.
@@ -377,6 +402,12 @@ export interface ModelEntry {
    */
   id: string;
   /**
+   * Other ids of the model that requests may use. Responses and receipts have the id.
+   *
+   * @maxItems 32
+   */
+  aliases: string[];
+  /**
    * Display name.
    */
   name: string;
@@ -413,7 +444,7 @@ export interface ModelEntry {
    */
   deprecated_at?: string;
   /**
-   * Date of the removal, sent in the Sunset header.
+   * Date of the removal, sent in the Sunset header of a deprecated model. From then on the model is unavailable.
    */
   sunset_at?: string;
   /**
@@ -485,6 +516,12 @@ export interface ModelLimitsEntry {
    */
   durations?: number[];
   /**
+   * Allowed values of `resolution`, such as 720p. Requests to a model without them may not have a resolution.
+   *
+   * @minItems 1
+   */
+  resolutions?: string[];
+  /**
    * Allowed aspect ratios, such as 16:9.
    *
    * @minItems 1
@@ -500,6 +537,12 @@ export interface ModelLimitsEntry {
    * @minItems 1
    */
   sizes?: string[];
+  /**
+   * Allowed values of `quality`. Requests to a model without them may not have a quality.
+   *
+   * @minItems 1
+   */
+  qualities?: string[];
   /**
    * Maximum number of images per request.
    */
@@ -568,13 +611,174 @@ export interface UpstreamEntry {
   extra_body?: {};
 }
 /**
- * What the provider charges. Clients never see it. Used for margin reports and for the warning about prices below cost.
+ * What the provider charges, with the same keys as a price. Clients never see it. Used for margin reports and for the warning about prices below cost.
  */
 export interface CostEntry {
-  price?: Amount;
+  /**
+   * Price of one unit, for units other than tokens.
+   */
+  price?: string;
+  /**
+   * Price of one unit of input tokens.
+   */
+  input_price?: string;
+  /**
+   * Price of one unit of output tokens.
+   */
+  output_price?: string;
+  /**
+   * Price of one unit of input tokens from the cache of the provider. Default: input_price.
+   */
+  cached_input_price?: string;
+  /**
+   * Price of one unit of input tokens that the provider writes to its cache for some minutes. Default: input_price.
+   */
+  cache_write_price?: string;
+  /**
+   * Price of one unit of input tokens that the provider writes to its cache for an hour. Default: input_price.
+   */
+  cache_write_1h_price?: string;
+  /**
+   * Price of one unit of reasoning tokens. Default: output_price.
+   */
+  reasoning_price?: string;
+  /**
+   * Price of one unit of audio input tokens. Default: input_price.
+   */
+  audio_input_price?: string;
+  /**
+   * Price of one unit of audio output tokens. Default: output_price.
+   */
+  audio_output_price?: string;
+  unit: Unit;
+  /**
+   * Minimum charge of a request.
+   */
+  minimum_charge?: string;
+  /**
+   * Prices of requests with many input tokens. The tier is chosen by all input tokens of a request, cached and written ones included, and holds for every token of it.
+   *
+   * @minItems 1
+   * @maxItems 16
+   */
+  tiers?: ContextTierEntry[];
+  /**
+   * Prices of processing tiers, by the value of service_tier. Requests may ask only for the tiers listed here; `auto` and `default` mean the base price. The tier that was served is billed.
+   */
+  service_tiers?: {
+    [k: string]: ServiceTierEntry;
+  };
+  fees?: FeesEntry;
+  /**
+   * Prices that depend on the request, such as on its quality. The first variant whose conditions all hold applies; otherwise `price`.
+   *
+   * @minItems 1
+   * @maxItems 64
+   */
+  variants?: PriceVariantEntry[];
+}
+/**
+ * Prices of requests with more input tokens. An amount that is left out stays as in the entry.
+ */
+export interface ContextTierEntry {
+  /**
+   * The tier applies to requests with more input tokens than this.
+   */
+  above_input_tokens: number;
   input_price?: Amount;
   output_price?: Amount;
-  unit: Unit;
+  cached_input_price?: Amount;
+  cache_write_price?: Amount;
+  cache_write_1h_price?: Amount;
+  reasoning_price?: Amount;
+  audio_input_price?: Amount;
+  audio_output_price?: Amount;
+}
+/**
+ * Prices of a processing tier: a multiplier of every token amount in force, or amounts. An amount that is left out stays as in the entry.
+ */
+export interface ServiceTierEntry {
+  /**
+   * Factor for every amount, such as "2" or "0.5".
+   */
+  multiplier?: string;
+  input_price?: Amount;
+  output_price?: Amount;
+  cached_input_price?: Amount;
+  cache_write_price?: Amount;
+  cache_write_1h_price?: Amount;
+  reasoning_price?: Amount;
+  audio_input_price?: Amount;
+  audio_output_price?: Amount;
+}
+/**
+ * Fees for what a request does besides tokens, for each one that the provider reports.
+ */
+export interface FeesEntry {
+  /**
+   * A decimal amount in quotes, so that it is not rounded.
+   */
+  web_search?: string;
+}
+/**
+ * A price for requests that meet all conditions.
+ */
+export interface PriceVariantEntry {
+  /**
+   * Conditions, by the name of a field of the request; each is a value, or a list of which one must match.
+   */
+  when: {
+    /**
+     * Sizes of an image.
+     *
+     * @minItems 1
+     */
+    size?: string | string[];
+    /**
+     * Qualities.
+     *
+     * @minItems 1
+     */
+    quality?: string | string[];
+    /**
+     * Resolutions of a video.
+     *
+     * @minItems 1
+     */
+    resolution?: string | string[];
+    /**
+     * Whether a video has audio.
+     */
+    audio?: boolean;
+    /**
+     * Aspect ratios.
+     *
+     * @minItems 1
+     */
+    aspect_ratio?: string | string[];
+    /**
+     * Durations of a video in seconds.
+     *
+     * @minItems 1
+     */
+    duration?: number | number[];
+    /**
+     * Voices.
+     *
+     * @minItems 1
+     */
+    voice?: string | string[];
+    /**
+     * Audio formats.
+     *
+     * @minItems 1
+     */
+    response_format?: string | string[];
+  };
+  /**
+   * A decimal amount in quotes, so that it is not rounded.
+   */
+  price: string;
 }
 /**
  * Pipeline of a drama: the model and the prompt of each stage.
@@ -741,12 +945,49 @@ export interface PriceEntry {
   /**
    * A decimal amount in quotes, so that it is not rounded.
    */
+  cache_write_price?: string;
+  /**
+   * A decimal amount in quotes, so that it is not rounded.
+   */
+  cache_write_1h_price?: string;
+  /**
+   * A decimal amount in quotes, so that it is not rounded.
+   */
   reasoning_price?: string;
+  /**
+   * A decimal amount in quotes, so that it is not rounded.
+   */
+  audio_input_price?: string;
+  /**
+   * A decimal amount in quotes, so that it is not rounded.
+   */
+  audio_output_price?: string;
   unit: Unit;
   /**
    * A decimal amount in quotes, so that it is not rounded.
    */
   minimum_charge?: string;
+  /**
+   * Prices of requests with many input tokens. The tier is chosen by all input tokens of a request, cached and written ones included, and holds for every token of it.
+   *
+   * @minItems 1
+   * @maxItems 16
+   */
+  tiers?: ContextTierEntry[];
+  /**
+   * Prices of processing tiers, by the value of service_tier. Requests may ask only for the tiers listed here; `auto` and `default` mean the base price. The tier that was served is billed.
+   */
+  service_tiers?: {
+    [k: string]: ServiceTierEntry;
+  };
+  fees?: FeesEntry;
+  /**
+   * Prices that depend on the request, such as on its quality. The first variant whose conditions all hold applies; otherwise `price`.
+   *
+   * @minItems 1
+   * @maxItems 64
+   */
+  variants?: PriceVariantEntry[];
   /**
    * Date from which this price applies. Default: effective_at of the price book.
    */

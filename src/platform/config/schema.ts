@@ -5,7 +5,8 @@ export interface SettingSchema {
   $ref?: string;
   $defs?: Readonly<Record<string, SettingSchema>>;
   description?: string;
-  type?: string;
+  /** Of several, the first is that of one value and the second a list of them. */
+  type?: string | readonly string[];
   enum?: readonly string[];
   format?: string;
   default?: unknown;

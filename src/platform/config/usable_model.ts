@@ -1,11 +1,20 @@
 import { ApiError } from "../../lib/api_error.ts";
 import { modelWithArticle } from "../../model_types/model_types.ts";
-import { type Config, isVisible, type Model, type ModelReader, type Route } from "./config.ts";
+import {
+  type Config,
+  isVisible,
+  type Model,
+  type ModelReader,
+  type Route,
+  statusAt,
+} from "./config.ts";
 
 /** The model, if this account may use it. One that it may not see does not exist for it. */
-export function usableModel({ models }: Config, account: ModelReader, id: string): Model {
-  const model = models.get(id);
-  if (model === undefined || !isVisible(model, account) || model.status === "unavailable") {
+export function usableModel(config: Config, account: ModelReader, id: string): Model {
+  const model = findModel(config, id);
+  const isOffered = model !== undefined && isVisible(model, account) &&
+    statusAt(model, Date.now()) !== "unavailable";
+  if (!isOffered) {
     throw new ApiError(
       "model_unavailable",
       `The model ${
@@ -15,6 +24,11 @@ export function usableModel({ models }: Config, account: ModelReader, id: string
     );
   }
   return model;
+}
+
+/** The model with this id or alias. */
+export function findModel({ models, aliases }: Config, id: string): Model | undefined {
+  return models.get(id) ?? models.get(aliases.get(id) ?? "");
 }
 
 /** The model, if this account may use it and the route serves its type. */

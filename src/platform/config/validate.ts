@@ -24,6 +24,7 @@ function validator(): ValidateFunction {
     verbose: true,
     strict: true,
     strictRequired: false,
+    allowUnionTypes: true,
     code: { process: withoutErrorCopies },
   });
   addFormats.default(ajv);

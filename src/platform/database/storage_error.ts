@@ -84,6 +84,11 @@ function isCausedBy(error: unknown, matches: (code: string) => boolean): boolean
   return false;
 }
 
+/** Whether another transaction held a lock for too long. */
+export function isLockTimeout(error: unknown): boolean {
+  return (error as { code?: unknown }).code === "55P03";
+}
+
 const RETRYABLE_CODES = new Set([
   "25006", // read-only, such as during a failover
   "40001", // serialization failure

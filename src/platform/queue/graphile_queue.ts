@@ -54,10 +54,11 @@ export class GraphileQueue implements Queue {
     this.#options = options;
   }
 
-  async enqueueInTransaction(sql: Queries, message: JobMessage, delayMs = 0): Promise<void> {
-    await addJobs(sql, [{ message, delayMs }]);
+  async enqueueInTransaction(sql: Queries, messages: readonly JobMessage[]): Promise<void> {
+    if (messages.length === 0) return;
+    await addJobs(sql, messages.map((message) => ({ message, delayMs: 0 })));
     if (this.#enqueued.size >= ENQUEUED_MAX) this.#enqueued.clear();
-    if (delayMs <= 0) this.#enqueued.add(keyOf(message));
+    for (const message of messages) this.#enqueued.add(keyOf(message));
   }
 
   notify(message: JobMessage, delayMs = 0): void {

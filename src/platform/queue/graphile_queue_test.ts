@@ -77,7 +77,7 @@ async function openGround(): Promise<Ground> {
 async function add({ database: { sql } }: Ground, { queue }: Node, id: string): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`insert into work (id) values (${id})`;
-    await queue.enqueueInTransaction(tx, { kind: "work", id });
+    await queue.enqueueInTransaction(tx, [{ kind: "work", id }]);
   });
   queue.notify({ kind: "work", id });
 }
@@ -95,7 +95,7 @@ Deno.test(
     const node = ground.open();
     await add(ground, node, "kept");
     await assert.rejects(ground.database.sql.begin(async (tx) => {
-      await node.queue.enqueueInTransaction(tx, { kind: "work", id: "lost" });
+      await node.queue.enqueueInTransaction(tx, [{ kind: "work", id: "lost" }]);
       throw new Error("rolled back");
     }));
     await until("the step has run", async () => (await ground.due()).length === 0, 20);
@@ -165,7 +165,7 @@ Deno.test(
     await ground.database.sql.begin(async (tx) => {
       await tx`insert into work (id) select 'w' || n from generate_series(1, 300) n`;
       for (let n = 1; n <= 300; n++) {
-        await nodes[0]!.queue.enqueueInTransaction(tx, { kind: "work", id: `w${n}` });
+        await nodes[0]!.queue.enqueueInTransaction(tx, [{ kind: "work", id: `w${n}` }]);
       }
     });
     await until("a third is done", () => done.size > 100, 30);
@@ -211,7 +211,7 @@ Deno.test(
       }]]),
     );
     const add = (id: string) =>
-      database.sql.begin((tx) => queue.enqueueInTransaction(tx, { kind: "work", id })).catch(() =>
+      database.sql.begin((tx) => queue.enqueueInTransaction(tx, [{ kind: "work", id }])).catch(() =>
         "away"
       );
     await add("before");

@@ -43,7 +43,7 @@ export class KvQueue implements Queue {
   }
 
   /** This queue is not in Postgres: it has no part in the transaction. */
-  enqueueInTransaction(_sql: Queries, _message: JobMessage): Promise<void> {
+  enqueueInTransaction(_sql: Queries, _messages: readonly JobMessage[]): Promise<void> {
     return Promise.resolve();
   }
 

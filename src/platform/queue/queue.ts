@@ -29,8 +29,8 @@ export interface JobHandler {
 export interface Queue extends AsyncDisposable {
   /** Whether `enqueueInTransaction` writes: then work is created in a transaction, and its job with it. */
   readonly isInPostgres: boolean;
-  /** Inside the transaction that creates the work: a queue in Postgres adds its job here. */
-  enqueueInTransaction(sql: Queries, message: JobMessage, delayMs?: number): Promise<void>;
+  /** Inside the transaction that creates the work: a queue in Postgres adds its jobs here. */
+  enqueueInTransaction(sql: Queries, messages: readonly JobMessage[]): Promise<void>;
   /** After that transaction: a queue outside Postgres is notified here. Never throws; the sweeper finds what is lost. */
   notify(message: JobMessage, delayMs?: number): void;
   /** Starts the listener and the sweeper. Disposing waits for the steps that run. */

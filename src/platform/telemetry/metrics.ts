@@ -11,6 +11,7 @@ export interface Metrics {
   shortfalls: Counter;
   attempts: Counter<"provider" | "outcome">;
   requestRowsLost: Counter<"reason">;
+  requestBodiesLost: Counter<"reason">;
   /** The metrics of this thread. */
   collect(): Promise<CollectedMetrics>;
   /** The metrics of all threads, in Prometheus' text format. */
@@ -70,12 +71,7 @@ export function openMetrics(facts: MetricFacts): Metrics {
       labelNames: ["provider", "outcome"],
       registers,
     }),
-    requestRowsLost: new Counter({
-      name: "tollgate_request_rows_lost_total",
-      help: "Rows of the request log that were not written, by reason: full, away, refused.",
-      labelNames: ["reason"],
-      registers,
-    }),
+    ...lossCounters(registers),
     settlementsBeyondHold: new Counter({
       name: "tollgate_settlements_beyond_hold_total",
       help: "Requests that cost more than their hold.",
@@ -84,6 +80,26 @@ export function openMetrics(facts: MetricFacts): Metrics {
     shortfalls: new Counter({
       name: "tollgate_shortfalls_total",
       help: "Requests that cost more than their hold and than the account could pay.",
+      registers,
+    }),
+  };
+}
+
+/** What of the request log was not stored. */
+function lossCounters(
+  registers: Registry[],
+): Pick<Metrics, "requestRowsLost" | "requestBodiesLost"> {
+  return {
+    requestRowsLost: new Counter({
+      name: "tollgate_request_rows_lost_total",
+      help: "Rows of the request log that were not written, by reason: full, away, refused.",
+      labelNames: ["reason"],
+      registers,
+    }),
+    requestBodiesLost: new Counter({
+      name: "tollgate_request_bodies_lost_total",
+      help: "Requests whose bodies were to be stored and were not, by reason: full, away, refused.",
+      labelNames: ["reason"],
       registers,
     }),
   };

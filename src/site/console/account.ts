@@ -48,5 +48,6 @@ async function callerOf(c: SiteContext, { database }: Stored): Promise<Caller> {
     restrictions: null,
     isSuspended: account.status !== "active",
     slowedUntil: slowed,
+    logBodies: true,
   };
 }

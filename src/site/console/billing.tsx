@@ -1,4 +1,5 @@
 import type { Child } from "hono/jsx";
+import { archivedBefore } from "../../domain/ledger/archived.ts";
 import { readBalance } from "../../domain/ledger/balance.ts";
 import { exportCsv } from "../../domain/ledger/export_csv.ts";
 import {
@@ -30,10 +31,11 @@ export function billingPage({ database }: ConsoleDeps) {
     const { after } = c.req.query();
     const period = readDays(c);
     const account = await pricedAccountOf(c, { database });
-    const [balance, grants, { data, hasMore }] = await Promise.all([
+    const [balance, grants, { data, hasMore }, archived] = await Promise.all([
       readBalance(sql, account.id, service.currency),
       listCreditGrants(sql, account.id),
       listMovements(sql, { account: account.id, limit: PAGE, after, ...period.span }),
+      archivedBefore(sql),
     ]);
     const query = { from: period.from, to: period.to, after };
     return sendConsole(
@@ -58,6 +60,12 @@ export function billingPage({ database }: ConsoleDeps) {
             Download CSV
           </a>
         </form>
+        {archived !== null && (
+          <p class="soft small">
+            Transactions before <Time at={archived} as="date" />{" "}
+            are archived. The CSV has their monthly totals.
+          </p>
+        )}
         {data.length === 0
           ? (
             <section class="card">

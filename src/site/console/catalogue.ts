@@ -1,5 +1,11 @@
 import { ApiError } from "../../lib/api_error.ts";
-import { type Config, isVisible, type Model, type Price } from "../../platform/config/config.ts";
+import {
+  type Config,
+  isVisible,
+  type Model,
+  type Price,
+  statusAt,
+} from "../../platform/config/config.ts";
 import { type PricedAccount, priceFor } from "../../domain/pricing/find_price.ts";
 
 /** A model with the price for one account. */
@@ -29,7 +35,10 @@ export function offersFor(config: Config, account: PricedAccount): Offer[] {
     .filter((model) => isVisible(model, account))
     .map((model) => ({
       model,
-      details: JSON.parse(model.detailJson) as CatalogueModel,
+      details: {
+        ...JSON.parse(model.detailJson) as CatalogueModel,
+        status: statusAt(model, now),
+      },
       price: priceFor(config, account, model.id, now),
     }));
 }

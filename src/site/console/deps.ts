@@ -10,6 +10,7 @@ export type ConsoleDeps = Pick<
   | "tasks"
   | "webhooks"
   | "requestLog"
+  | "bodyLog"
   | "throttle"
   | "callApi"
 >;

@@ -1,5 +1,5 @@
 import type { PricedAccount } from "../../domain/pricing/find_price.ts";
-import { isVisible } from "../../platform/config/config.ts";
+import { isVisible, statusAt } from "../../platform/config/config.ts";
 import type { SiteContext } from "../context.ts";
 import { chatCurl } from "../curl_example.ts";
 
@@ -9,8 +9,9 @@ export function firstRequest(
   account: PricedAccount,
 ): { curl: string; model: string } | null {
   const { models } = c.env.config;
+  const now = Date.now();
   const model = [...models.values()].find((each) =>
-    each.type === "chat" && each.status !== "unavailable" && isVisible(each, account)
+    each.type === "chat" && statusAt(each, now) !== "unavailable" && isVisible(each, account)
   );
   return model === undefined ? null : { curl: chatCurl(c, model.id), model: model.id };
 }

@@ -1,5 +1,5 @@
 import { readStash } from "../../domain/accounts/session_stash.ts";
-import type { PricedAccount } from "../../domain/pricing/find_price.ts";
+import { announcedPrices, type PricedAccount } from "../../domain/pricing/find_price.ts";
 import type { SiteContext } from "../context.ts";
 import { curlExample } from "../curl_example.ts";
 import { formatCount } from "../format.ts";
@@ -15,6 +15,7 @@ import { Playground, type PlaygroundProps } from "./playground/playground.tsx";
 import type { Fields } from "./playground/fields.ts";
 import { priceLines, stagePriceLines } from "./price_text.ts";
 import { Head, sendConsole } from "./shell.tsx";
+import { Time } from "../time.tsx";
 import { TypeMark } from "./type_mark.tsx";
 
 /** GET /console/models/{id}; `?conversation=` is a ticket of a chat without scripts. */
@@ -105,6 +106,21 @@ function PriceCard(
             ))}
           </dl>
         )}
+      {announcedPrices(config, account, model.id, Date.now()).map((next) => (
+        <>
+          <p class="small soft">
+            From <Time at={new Date(next.effectiveAt).toISOString()} as="date" />:
+          </p>
+          <dl class="facts facts-tight">
+            {priceLines(next, config.service.currency).map(([name, text]) => (
+              <>
+                <dt>{name}</dt>
+                <dd class="numeric">{text}</dd>
+              </>
+            ))}
+          </dl>
+        </>
+      ))}
       {stages.length > 0 && (
         <>
           <p class="small soft">Plus the models used:</p>
@@ -177,6 +193,8 @@ const LIMITS: Readonly<Record<string, readonly [name: string, unit: string]>> = 
   aspect_ratios: ["Aspect ratios", ""],
   durations: ["Durations", " seconds"],
   sizes: ["Sizes", ""],
+  qualities: ["Qualities", ""],
+  resolutions: ["Resolutions", ""],
   voices: ["Voices", ""],
   formats: ["Formats", ""],
 };

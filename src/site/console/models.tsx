@@ -1,4 +1,6 @@
 import { MODEL_TYPES } from "../../model_types/model_types.ts";
+import type { PricedAccount } from "../../domain/pricing/find_price.ts";
+import type { Config } from "../../platform/config/config.ts";
 import type { SiteContext } from "../context.ts";
 import { Badge, Empty, Field, FilterSelect } from "../parts.tsx";
 import { readableName } from "../readable_name.ts";
@@ -50,7 +52,7 @@ export function modelsPage(deps: ConsoleDeps) {
           <button type="submit" class="button">Apply</button>
         </form>
         <div id="models" class="grid model-grid">
-          {found.map((offer) => <ModelCard offer={offer} currency={config.service.currency} />)}
+          {found.map((offer) => <ModelCard config={config} account={account} offer={offer} />)}
         </div>
         <div class="card" data-search-empty hidden={found.length > 0}>
           <Empty title="No models found">
@@ -65,7 +67,11 @@ export function modelsPage(deps: ConsoleDeps) {
 }
 
 function ModelCard(
-  { offer: { model, details, price }, currency }: { offer: Offer; currency: string },
+  { config, account, offer: { model, details, price } }: {
+    config: Config;
+    account: PricedAccount;
+    offer: Offer;
+  },
 ) {
   return (
     <a
@@ -87,7 +93,7 @@ function ModelCard(
       <p class="small numeric">
         {price === null
           ? <span class="faint">No price</span>
-          : priceSummary(model, price, currency)}
+          : priceSummary(config, account, model, price)}
       </p>
     </a>
   );

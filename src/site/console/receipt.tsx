@@ -1,4 +1,5 @@
 import { ApiError } from "../../lib/api_error.ts";
+import { type ApiKey, listKeys } from "../../domain/accounts/api_keys.ts";
 import { trimDecimal } from "../../lib/money.ts";
 import type { Receipt } from "../../domain/ledger/receipt.ts";
 import { findReceipt } from "../../domain/ledger/statement.ts";
@@ -10,6 +11,8 @@ import { Money } from "../money.tsx";
 import { Time } from "../time.tsx";
 import type { ConsoleDeps } from "./deps.ts";
 import { readableName } from "../readable_name.ts";
+import { requestKeyText } from "./key_text.ts";
+import { OriginFacts } from "./origin_facts.tsx";
 import { priceLines } from "./price_text.ts";
 import { quotaText, ReceiptStatus } from "./receipt_status.tsx";
 import { Head, sendConsole } from "./shell.tsx";
@@ -19,7 +22,11 @@ export function receiptPage({ database }: ConsoleDeps) {
   return async function receiptPage(c: SiteContext): Promise<Response> {
     const id = c.req.param("id") ?? "";
     const { service } = c.env.config;
-    const receipt = await findReceipt(database.sql, personOf(c).account, id, service.currency);
+    const { account } = personOf(c);
+    const [receipt, keys] = await Promise.all([
+      findReceipt(database.sql, account, id, service.currency),
+      listKeys(database.sql, account),
+    ]);
     if (receipt === null) throw new ApiError("not_found", "There is no receipt with this ID.");
     return sendConsole(
       c,
@@ -36,7 +43,7 @@ export function receiptPage({ database }: ConsoleDeps) {
           }
           note={<span class="mono break">{receipt.id}</span>}
         />
-        <ReceiptCard receipt={receipt} currency={service} />
+        <ReceiptCard receipt={receipt} currency={service} keys={keys} />
       </>,
     );
   };
@@ -44,7 +51,13 @@ export function receiptPage({ database }: ConsoleDeps) {
 
 /** How an amount came about; also on the page of a task. */
 export function ReceiptCard(
-  { receipt, currency, title }: { receipt: Receipt; currency: MoneyFormat; title?: string },
+  { receipt, currency, keys, title }: {
+    receipt: Receipt;
+    currency: MoneyFormat;
+    /** Those of the account. */
+    keys: readonly ApiKey[];
+    title?: string;
+  },
 ) {
   const { usage, price } = receipt;
   const isRunning = receipt.status === "open";
@@ -87,12 +100,15 @@ export function ReceiptCard(
         </dd>
         <dt>Settled</dt>
         <dd>{receipt.completed === null ? "—" : <Time at={receipt.completed} />}</dd>
+        <dt>API key</dt>
+        <dd>{requestKeyText(keys, receipt.key)}</dd>
         {receipt.client_request_id !== null && (
           <>
             <dt>Client request ID</dt>
             <dd class="mono">{receipt.client_request_id}</dd>
           </>
         )}
+        <OriginFacts origin={receipt} />
       </dl>
       {usage?.items !== undefined && usage.items.length > 0 && (
         <CostBreakdown items={usage.items} currency={currency} />
@@ -149,7 +165,7 @@ function paidFrom(receipt: Receipt, currency: MoneyFormat): string {
 }
 
 function UsageText({ usage }: { usage: Usage }) {
-  const { estimated, items: _, ...quantities } = usage;
+  const { estimated, items: _, options = {}, service_tier: tier, ...quantities } = usage;
   const parts = Object.entries(quantities)
     .filter(([name, value]) => name !== "calls" && Number(value) > 0)
     .map(([name, value]) => {
@@ -157,9 +173,12 @@ function UsageText({ usage }: { usage: Usage }) {
       const unit = readableName(name).toLowerCase();
       return `${amount} ${amount === "1" ? unit.replace(/s$/, "") : unit}`;
     });
+  const details = Object.values(options).map(String);
+  if (tier !== undefined) details.push(`${tier} tier`);
   return (
     <>
       {parts.length === 0 ? "1 request" : parts.join(", ")}
+      {details.length > 0 && <span class="faint">({details.join(", ")})</span>}
       {estimated && <span class="faint">(estimated)</span>}
     </>
   );

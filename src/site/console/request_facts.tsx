@@ -3,6 +3,7 @@ import type { LoggedRequest } from "../../domain/requests/find_requests.ts";
 import { formatCount, type MoneyFormat } from "../format.ts";
 import { readableName } from "../readable_name.ts";
 import { Time } from "../time.tsx";
+import { OriginFacts } from "./origin_facts.tsx";
 import { endpointName, RequestCharge } from "./request_table.tsx";
 
 /** What the log knows of a request; `children` are further rows. */
@@ -13,7 +14,7 @@ export function RequestFacts(
     children?: Child;
   },
 ) {
-  const { usage, user, client_request_id: clientId } = request;
+  const { usage, client_request_id: clientId } = request;
   return (
     <section class="card stack">
       <h2 class="card-title">Details</h2>
@@ -54,22 +55,7 @@ export function RequestFacts(
             <dd class="mono break">{clientId}</dd>
           </>
         )}
-        {user !== null && (
-          <>
-            <dt>User</dt>
-            <dd class="break">{user}</dd>
-          </>
-        )}
-        {request.metadata !== null && (
-          <>
-            <dt>Metadata</dt>
-            <dd>
-              {Object.entries(request.metadata).map(([name, value]) => (
-                <span class="block break">{name}: {String(value)}</span>
-              ))}
-            </dd>
-          </>
-        )}
+        <OriginFacts origin={request} />
         {children}
       </dl>
     </section>

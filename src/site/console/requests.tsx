@@ -4,6 +4,8 @@ import { findRequest, listRequests } from "../../domain/requests/find_requests.t
 import { personOf, type SiteContext } from "../context.ts";
 import { Select } from "../parts.tsx";
 import type { ConsoleDeps } from "./deps.ts";
+import { keyText, requestKeyText } from "./key_text.ts";
+import { BodyCards } from "./logged_bodies.tsx";
 import { RequestFacts } from "./request_facts.tsx";
 import {
   readRequestFilters,
@@ -49,27 +51,22 @@ export function requestsPage({ database, requestLog }: ConsoleDeps) {
 }
 
 function keyOptions(keys: readonly ApiKey[]): [id: string, text: string][] {
-  return [["", "All keys"], ...keys.map(keyOption)];
-}
-
-function keyOption({ id, name, last4 }: ApiKey): [id: string, text: string] {
-  return [id, `${name} (…${last4})`];
+  return [["", "All keys"], ...keys.map((key): [string, string] => [key.id, keyText(key)])];
 }
 
 /** GET /console/requests/{id} */
-export function requestPage({ database, requestLog }: ConsoleDeps) {
+export function requestPage({ database, requestLog, bodyLog }: ConsoleDeps) {
   return async function requestPage(c: SiteContext): Promise<Response> {
     const { sql } = database;
     const { account } = personOf(c);
     const { service } = c.env.config;
     await requestLog.flush();
     const request = await findRequest(sql, account, c.req.param("id") ?? "", service.currency);
-    const [keys, receipt] = await Promise.all([
+    const [keys, receipt, bodies] = await Promise.all([
       listKeys(sql, account),
       findReceipt(sql, account, request.id, service.currency),
+      bodyLog.find(request.id),
     ]);
-    const key = keys.find(({ id }) => id === request.key);
-    const keyText = key === undefined ? request.key ?? "Console" : keyOption(key)[1];
     return sendConsole(
       c,
       { section: "requests", title: "Request" },
@@ -87,7 +84,7 @@ export function requestPage({ database, requestLog }: ConsoleDeps) {
         />
         <RequestFacts request={request} currency={service}>
           <dt>API key</dt>
-          <dd>{keyText}</dd>
+          <dd>{requestKeyText(keys, request.key)}</dd>
           {receipt !== null && (
             <>
               <dt>Receipt</dt>
@@ -105,6 +102,7 @@ export function requestPage({ database, requestLog }: ConsoleDeps) {
             </>
           )}
         </RequestFacts>
+        <BodyCards bodies={bodies} />
       </>,
     );
   };

@@ -1,3 +1,4 @@
+import { listKeys } from "../../domain/accounts/api_keys.ts";
 import { cancelTask } from "../../workflows/tasks/cancel_task.ts";
 import { findTask, taskNotFound } from "../../workflows/tasks/find_task.ts";
 import { type RenderedTask, renderTask } from "../../workflows/tasks/render_task.ts";
@@ -29,9 +30,10 @@ export function taskPage({ database, tasks }: ConsoleDeps) {
   return async function taskPage(c: SiteContext): Promise<Response> {
     const { account } = personOf(c);
     const task = await readTask({ database, tasks }, c);
-    const [request, { data: deliveries }] = await Promise.all([
+    const [request, { data: deliveries }, keys] = await Promise.all([
       findTaskRequest(database.sql, account, task.id),
       listDeliveries(database.sql, { account, task: task.id, limit: 20, order: "desc" }),
+      listKeys(database.sql, account),
     ]);
     const isActive = !isOver(task.status);
     return sendConsole(
@@ -72,7 +74,12 @@ export function taskPage({ database, tasks }: ConsoleDeps) {
             {request !== null && <RequestCard request={request} />}
             <DetailsCard task={task} />
           </div>
-          <ReceiptCard receipt={task.charge} currency={c.env.config.service} title="Receipt" />
+          <ReceiptCard
+            receipt={task.charge}
+            currency={c.env.config.service}
+            keys={keys}
+            title="Receipt"
+          />
         </div>
         {deliveries.length > 0 && (
           <DeliveryTable title="Webhook deliveries" deliveries={deliveries} />

@@ -3,7 +3,6 @@ import { listDeliveries } from "../../domain/webhooks/deliveries.ts";
 import { audited, type AuditedChange } from "../../domain/audit/audit.ts";
 import { findEndpoint, type WebhookEndpoint } from "../../domain/webhooks/endpoints.ts";
 import { TASK_EVENTS } from "../../domain/webhooks/event.ts";
-import { KEEP_DAYS } from "../../domain/webhooks/prune_webhooks.ts";
 import { checkUrlResolves } from "../../platform/outbound/check_url.ts";
 import {
   editEndpoint,
@@ -79,8 +78,9 @@ const ACTIONS: Readonly<Record<string, EndpointAction>> = {
     await switchEndpoint(change, own, "delete");
     return [WEBHOOKS, "Endpoint deleted."];
   },
-  async redeliver(change, { webhooks }, { account, id }) {
-    const since = new Date(Date.now() - KEEP_DAYS * 86_400_000);
+  async redeliver(change, { webhooks, configStore }, { account, id }) {
+    const { webhookDays } = configStore.current.storage.keep;
+    const since = new Date(Date.now() - webhookDays * 86_400_000);
     const sent = await repeatToEndpoint(change, webhooks, { account, endpoint: id, since });
     return [
       pathOf(id),
@@ -197,7 +197,7 @@ function EndpointDeliveries(
           c={c}
           id={id}
           action="redeliver"
-          name={`Redeliver failed (${KEEP_DAYS} days)`}
+          name={`Redeliver failed (${plural(c.env.config.storage.keep.webhookDays, "day")})`}
           look="button-small"
         />
       }

@@ -146,16 +146,25 @@ export function fieldsOf(document: OpenApi, schema: Schema, depth = 0): Document
   const inside = [whole.type].flat().includes("array") && whole.items !== undefined
     ? resolve(document, whole.items)
     : whole;
-  if (inside.properties === undefined) return [];
-  return Object.entries(inside.properties).map(([name, property]) => {
-    const own = resolve(document, property);
-    return {
-      name,
-      type: describeType(document, property),
-      required: inside.required?.includes(name) ?? false,
-      description: own.description,
-      fallback: own.default === undefined ? undefined : JSON.stringify(own.default),
-      fields: depth < DEPTH_MAX ? fieldsOf(document, property, depth + 1) : [],
-    };
-  });
+  const fields = new Map<string, DocumentedField>();
+  for (const { properties = {}, required = [] } of partsOf(document, inside)) {
+    for (const [name, property] of Object.entries(properties)) {
+      const own = resolve(document, property);
+      fields.set(name, {
+        name,
+        type: describeType(document, property),
+        required: required.includes(name),
+        description: own.description,
+        fallback: own.default === undefined ? undefined : JSON.stringify(own.default),
+        fields: depth < DEPTH_MAX ? fieldsOf(document, property, depth + 1) : [],
+      });
+    }
+  }
+  return [...fields.values()];
+}
+
+/** A schema that extends others, after those. */
+function partsOf(document: OpenApi, schema: Schema): Schema[] {
+  const extended = schema.allOf ?? [];
+  return [...extended.flatMap((part) => partsOf(document, resolve(document, part))), schema];
 }

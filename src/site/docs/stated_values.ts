@@ -1,4 +1,3 @@
-import { KEEP_DAYS } from "../../domain/webhooks/prune_webhooks.ts";
 import { OVERLAP_SECONDS } from "../../domain/webhooks/secrets.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { formatDuration, formatList, formatRoundDuration, plural } from "../format.ts";
@@ -12,7 +11,8 @@ const VALUES: Readonly<Record<string, (config: Config) => string>> = {
   "webhooks.retry_seconds": ({ webhooks }) =>
     formatList(webhooks.retrySeconds.slice(1).map((seconds) => formatDuration(seconds))),
   "webhooks.disable_after_days": ({ webhooks }) => plural(webhooks.disableAfterDays, "day"),
-  "webhooks.keep_days": () => plural(KEEP_DAYS, "day"),
+  "storage.keep.task_days": ({ storage }) => plural(storage.keep.taskDays, "day"),
+  "storage.keep.webhook_days": ({ storage }) => plural(storage.keep.webhookDays, "day"),
   "webhooks.overlap_seconds": () => formatRoundDuration(OVERLAP_SECONDS),
 };
 

@@ -1,4 +1,4 @@
-import { isVisible, type Model } from "../../platform/config/config.ts";
+import { isVisible, type Model, statusAt } from "../../platform/config/config.ts";
 import { FORMS } from "../console/playground/forms.ts";
 import { chatCurl } from "../curl_example.ts";
 import type { SiteContext } from "../context.ts";
@@ -11,9 +11,10 @@ const MODELS_SHOWN = 6;
 /** GET /: the landing page. */
 export function landing(c: SiteContext): Response {
   const { service, site, models } = c.env.config;
+  const now = Date.now();
   const isSignedIn = c.var.signedIn !== null;
   const open = [...models.values()].filter((model) =>
-    model.status !== "unavailable" && isVisible(model, { id: "", plan: "free" })
+    statusAt(model, now) !== "unavailable" && isVisible(model, { id: "", plan: "free" })
   );
   const kinds = [...new Set(open.map(({ type }) => FORMS[type].title.toLowerCase()))];
   return sendHtmlPage(

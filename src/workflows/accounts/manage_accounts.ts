@@ -6,15 +6,24 @@ import {
   type NewAccount,
   updateAccount,
 } from "../../domain/accounts/accounts.ts";
-import { type AuditedChange, differenceOf } from "../../domain/audit/audit.ts";
+import {
+  type Actor,
+  type AuditDeps,
+  audited,
+  type AuditedChange,
+  differenceOf,
+} from "../../domain/audit/audit.ts";
 import { type Balance, readBalance } from "../../domain/ledger/balance.ts";
 import {
   addCredit,
-  adjustBalance,
+  type Adjusted,
   type Adjustment,
   type Credit,
+  readAdjusted,
+  tryAdjust,
 } from "../../domain/ledger/credit.ts";
 import { type NewPlan, setPlan } from "../../domain/ledger/plans.ts";
+import { ReservedRetry } from "../../domain/ledger/retry_reserved.ts";
 import { expireRows } from "../../domain/files/rows.ts";
 import { removeEndpointsOf } from "../../domain/webhooks/endpoints.ts";
 import type { Queries } from "../../platform/database/database.ts";
@@ -56,17 +65,33 @@ export async function bookCredit(
   return { isFirst, balance };
 }
 
-/** Takes money from an account or gives it back, with a reason; the same reference once. */
+/**
+ * Takes money from an account or gives it back, with a reason; the same reference once. Makes its own transactions:
+ * nodes return what they have only reserved when the one that asks for it has ended.
+ */
 export async function bookCorrection(
-  { sql, audit }: AuditedChange,
+  deps: AuditDeps,
+  actor: Actor,
   correction: Adjustment,
   currency: string,
 ): Promise<{ isFirst: boolean; balance: Balance }> {
+  const { account } = correction;
+  const attempt = () =>
+    audited(deps, actor, (change) => tryCorrection(change, correction, currency));
+  const adjusted = await new ReservedRetry(deps.database.sql).run(account, attempt);
+  return { ...readAdjusted(adjusted, account), balance: adjusted.balance };
+}
+
+async function tryCorrection(
+  { sql, audit }: AuditedChange,
+  correction: Adjustment,
+  currency: string,
+): Promise<Adjusted & { balance: Balance }> {
   const { account, ...booked } = correction;
   const before = await readBalance(sql, account, currency);
-  const { isFirst } = await adjustBalance(sql, correction);
+  const adjusted = await tryAdjust(sql, correction);
   const balance = await readBalance(sql, account, currency);
-  if (isFirst) {
+  if (adjusted.outcome === "booked") {
     await audit({
       action: "account.correct",
       account,
@@ -75,7 +100,7 @@ export async function bookCorrection(
       after: { available_balance: balance.available_balance, correction: booked },
     });
   }
-  return { isFirst, balance };
+  return { ...adjusted, balance };
 }
 
 /** What an operator changes of an account. */

@@ -27,7 +27,7 @@ export function previewChange(
   config: Config,
   account: Account,
   wanted: { plan?: string | undefined; price_book?: string | null | undefined },
-  toShown: (price: Price) => ShownPrice,
+  toShown: (config: Config, price: Price) => ShownPrice,
 ): AccountPreview {
   const now = Date.now();
   const before = { plan: account.plan, price_book: account.price_book };
@@ -39,7 +39,7 @@ export function previewChange(
     const plan = config.plans.get(state.plan) ?? config.plans.get("free")!;
     const priced = { id: account.id, plan: plan.id, priceBook: state.price_book };
     const prices = pricesFor(config, priced, now);
-    return { plan, prices: new Map(prices.map((price) => [price.model, toShown(price)])) };
+    return { plan, prices: new Map(prices.map((price) => [price.model, toShown(config, price)])) };
   };
   const [was, will] = [of(before), of(after)];
   return {

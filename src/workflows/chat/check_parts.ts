@@ -13,18 +13,16 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** Fields of a part, by type. Only the type is checked against capabilities, so no other content may be in it. */
 const PART_FIELDS: Readonly<Record<string, ReadonlySet<string>>> = {
-  text: new Set(["type", "text"]),
-  refusal: new Set(["type", "refusal"]),
-  image_url: new Set(["type", "image_url"]),
+  text: new Set(["type", "text", "cache_control"]),
+  refusal: new Set(["type", "refusal", "cache_control"]),
+  image_url: new Set(["type", "image_url", "cache_control"]),
 };
+const CACHE_TTLS = new Set<unknown>([undefined, null, "5m", "1h"]);
 /** Content fields of other types, for a better error message. */
 const CONTENT_FIELDS = new Set([
   ...["text", "refusal", "image_url", "video_url", "audio_url", "file", "file_url", "input_audio"],
   ...["audio", "video", "image", "source", "document", "input_image", "input_file"],
 ]);
-/** Cache hints: accepted from clients, not passed to upstreams. */
-export const DROPPED_PART_FIELDS: ReadonlySet<string> = new Set(["cache_control"]);
-
 const IMAGE_FIELDS = new Set(["url", "detail"]);
 const DETAILS = new Set<unknown>(["auto", "low", "high"]);
 const IMAGE_TYPES = new Set(["image/png", "image/jpeg", "image/jpg", "image/gif", "image/webp"]);
@@ -35,6 +33,7 @@ export function checkPart(part: ContentPart, policy: OutboundPolicy): void {
   if (typeof part.value === "string") return;
   checkType(part);
   checkFields(part.value, part);
+  checkCacheMark(part.value.cache_control, `${pathOf(part)}.cache_control`);
   if (part.type === "image_url") return checkImage(part, policy);
   if (part.text === null) {
     throw invalid(`${pathOf(part)}.${part.type}`, "must be a string");
@@ -58,13 +57,21 @@ function checkType(part: ContentPart): void {
 function checkFields(value: Fields, part: ContentPart): void {
   const known = PART_FIELDS[part.type]!;
   for (const name in value) {
-    if (known.has(name) || value[name] === null || DROPPED_PART_FIELDS.has(name)) continue;
+    if (known.has(name) || value[name] === null) continue;
     const param = `${pathOf(part)}.${name.slice(0, 100)}`;
     if (CONTENT_FIELDS.has(name)) {
       throw invalid(param, `does not belong to a part of type ${part.type}`, "Send two parts.");
     }
     throw unknown(param);
   }
+}
+
+/** Anthropic's mark in a prompt up to which it is to be cached. */
+function checkCacheMark(mark: unknown, param: string): void {
+  if (mark === undefined || mark === null) return;
+  const { type, ttl } = mark as { type?: unknown; ttl?: unknown };
+  if (type !== "ephemeral") throw invalid(`${param}.type`, "must be ephemeral");
+  if (!CACHE_TTLS.has(ttl)) throw invalid(`${param}.ttl`, "must be one of 5m, 1h");
 }
 
 function checkImage(part: ContentPart, policy: OutboundPolicy): void {

@@ -34,7 +34,7 @@ export function checkRequest(
   checkPrediction(request.prediction);
   checkSchemas(request);
   const measured = measure(request, policy);
-  checkChatLimits(model, request, measured);
+  checkChatLimits(model, measured);
   return measured.linked;
 }
 

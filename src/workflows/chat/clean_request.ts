@@ -1,5 +1,4 @@
 import type { ChatRequest } from "../../upstream/adapter.ts";
-import { DROPPED_PART_FIELDS } from "./check_parts.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -22,9 +21,13 @@ const CALLED_FIELDS = new Set(["name", "arguments"]);
 const TOOL_FIELDS = new Set(["type", "function"]);
 const FUNCTION_FIELDS = new Set(["name", "description", "parameters", "strict"]);
 
-/** The request with OpenAI's fields only in messages and tools; the same object where it has no others. */
-export function cleanRequest(request: ChatRequest): ChatRequest {
-  const messages = each(request.messages, cleanMessage);
+/**
+ * The request with OpenAI's fields only in messages and tools, and marks for a cache where it is used; the same
+ * object where it has no others.
+ */
+export function cleanRequest(request: ChatRequest, { caches }: { caches: boolean }): ChatRequest {
+  const cleanPart = caches ? cleanMarkedPart : cleanUnmarkedPart;
+  const messages = each(request.messages, (message) => cleanMessage(message, cleanPart));
   const tools = each(request.tools, cleanTool);
   const functions = each(request.functions, (one) => only(one, FUNCTION_FIELDS));
   if (
@@ -38,23 +41,26 @@ export function cleanRequest(request: ChatRequest): ChatRequest {
   };
 }
 
-function cleanMessage(message: Fields): Fields {
+function cleanMessage(message: Fields, cleanPart: (part: Fields) => Fields): Fields {
   let clean = only(message, MESSAGE_FIELDS[message.role as string] ?? MESSAGE_FIELDS.user!);
   clean = withField(clean, "content", (content) => each(content, cleanPart));
   clean = withField(clean, "tool_calls", (calls) => each(calls, cleanCall));
   return withField(clean, "function_call", (called) => only(called as Fields, CALLED_FIELDS));
 }
 
-/** In a checked part only nulls and dropped fields are left to remove. */
-function cleanPart(part: Fields): Fields {
+/** In a checked part only nulls are left to remove. */
+function cleanMarkedPart(part: Fields): Fields {
   for (const name in part) {
-    if (part[name] !== null && !DROPPED_PART_FIELDS.has(name)) continue;
-    const kept = Object.entries(part).filter(([field, value]) =>
-      value !== null && !DROPPED_PART_FIELDS.has(field)
-    );
-    return Object.fromEntries(kept);
+    if (part[name] !== null) continue;
+    return Object.fromEntries(Object.entries(part).filter(([, value]) => value !== null));
   }
   return part;
+}
+
+function cleanUnmarkedPart(part: Fields): Fields {
+  if (part.cache_control === undefined) return cleanMarkedPart(part);
+  const { cache_control: _, ...rest } = part;
+  return cleanMarkedPart(rest);
 }
 
 function cleanCall(call: Fields): Fields {

@@ -1,4 +1,4 @@
-import { ApiError } from "../../lib/api_error.ts";
+import type { ApiError } from "../../lib/api_error.ts";
 import type { Config, Model } from "../../platform/config/config.ts";
 import type { RunningStreams } from "../../domain/accounts/running_streams.ts";
 import type { OpenHold } from "../../domain/ledger/hold.ts";
@@ -8,18 +8,17 @@ import type { BodyReservation } from "../../domain/limits/body_reservation.ts";
 import type { Limiter } from "../../domain/limits/limiter.ts";
 import type { Log } from "../../platform/telemetry/log.ts";
 import type { PublicHosts } from "../../platform/outbound/public_hosts.ts";
-import { type PricedAccount, priceFor } from "../../domain/pricing/find_price.ts";
-import { type Quote, quoteUsage } from "../../domain/pricing/quote.ts";
-import type { Usage } from "../../model_types/usage.ts";
+import { type PricedAccount, requirePrice } from "../../domain/pricing/find_price.ts";
+import type { Quote } from "../../domain/pricing/quote.ts";
 import type { ChatRequest } from "../../upstream/adapter.ts";
 import { callChat } from "../../upstream/call_chat.ts";
 import type { Upstreams } from "../../upstream/upstreams.ts";
+import { holdChat } from "./hold_chat.ts";
 import { chargeFor, ChatMeter, tokenCount } from "./meter.ts";
 import { prepareChat, type PreparedChat } from "./prepare_chat.ts";
 import { type Heading, renderCompletion } from "./render.ts";
 import { reserveTokens, type TokenRate, type TokenReservation } from "./reserve_tokens.ts";
 import { CHAT_TIMING, type ChatTiming, streamChat } from "./stream_chat.ts";
-import { suggestCheaper } from "./suggest_cheaper.ts";
 
 export interface ChatDeps {
   ledger: Ledger;
@@ -63,28 +62,18 @@ export interface HeldChat {
 
 export type ChatAnswer = { json: string } | { stream: ReadableStream<Uint8Array> };
 
-/** Longer than the total time of a chat. */
-const HOLD_SECONDS = 960;
-
 /** A chat completion: check, reserve tokens, quote, hold, call, settle. */
 export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<ChatAnswer> {
   const { config, model, account } = call;
-  const prepared = prepareChat(deps.upstreams, config, model, call.request);
-  const reservation = await reserveTokens(deps.limiter, call.tokenRate, prepared.maxUsage);
+  const price = requirePrice(config, account, model.id);
+  const asked = prepareChat({ upstreams: deps.upstreams, config, model, price }, call.request);
+  const reservation = await reserveTokens(deps.limiter, call.tokenRate, asked.maxUsage);
   try {
-    if (prepared.linkedImages !== null) await deps.imageHosts.check(prepared.linkedImages);
-    const quote = quoteChat(call, prepared.maxUsage);
+    if (asked.linkedImages !== null) await deps.imageHosts.check(asked.linkedImages);
+    const held = await holdChat(deps.ledger, { ...call, price, prepared: asked });
+    const { quote, prepared } = held;
     // Leaving early releases the hold; keep() hands it to the stream, which outlives this call.
-    await using hold = await deps.ledger.hold({
-      id: call.requestId,
-      account: account.id,
-      quote,
-      clientRequestId: call.clientRequestId ?? undefined,
-      ttlSeconds: HOLD_SECONDS,
-      isRenewed: true,
-      beyondHold: true,
-      cheaper: suggestCheaper(quote, prepared),
-    });
+    await using hold = held.hold;
     const heading = headingOf(call);
     const meter = meterOf(model, prepared);
     if (prepared.request.stream === true) {
@@ -103,7 +92,8 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
     meter.addReply(reply);
     const metered = await meter.total();
     const settleMs = deps.timing?.settleMs ?? CHAT_TIMING.settleMs;
-    const { taken } = await hold.settle(chargeFor(quote, upstream, metered), settleMs);
+    const charge = chargeFor(quote, upstream, metered, prepared.extras);
+    const { taken } = await hold.settle(charge, settleMs);
     call.logged.tokens = metered.tokens;
     call.logged.charge = taken;
     reservation.settle(tokenCount(metered));
@@ -112,18 +102,6 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
     reservation.release();
     throw error;
   }
-}
-
-function quoteChat({ config, account, model }: ChatCall, maxUsage: Usage): Quote {
-  const price = priceFor(config, account, model.id, Date.now());
-  if (price === null) {
-    throw new ApiError(
-      "model_unavailable",
-      `The model "${model.id}" has no price for your account. Choose another model from GET /v1/models.`,
-      { param: "model" },
-    );
-  }
-  return quoteUsage(model, price, maxUsage);
 }
 
 function headingOf({ requestId, model }: ChatCall): Heading {

@@ -1,9 +1,15 @@
 import { countTokens } from "../../lib/count_tokens.ts";
 import { costAttribution } from "../../domain/pricing/cost_attribution.ts";
 import { type Charge, chargeUsage, type Quote } from "../../domain/pricing/quote.ts";
-import { chatUsage, type MeteredChat } from "../../model_types/chat.ts";
+import {
+  type AskedExtras,
+  chatUsage,
+  inputTokens,
+  type MeteredChat,
+  outputTokens,
+} from "../../model_types/chat.ts";
 import type { Upstream } from "../../platform/config/config.ts";
-import type { ChatChunk, ChatReply, ChatRequest, TokenUsage } from "../../upstream/adapter.ts";
+import type { ChatChunk, ChatReply, ChatRequest, ReportedUsage } from "../../upstream/adapter.ts";
 
 export interface MeterOptions {
   /** The model may reason without showing it: then reasoning is estimated by time. */
@@ -36,7 +42,7 @@ export class ChatMeter {
   #showsReasoning = false;
   #characters = 0;
   #promptCharacters: number | null = null;
-  #reported: TokenUsage | null = null;
+  #reported: ReportedUsage | null = null;
   #isComplete = false;
   /** As the answering upstream counts them. */
   imageTokens = 0;
@@ -86,10 +92,9 @@ export class ChatMeter {
     }
   }
 
-  #report(usage: TokenUsage): void {
-    const { input, cachedInput, output, reasoning } = usage;
+  #report(usage: ReportedUsage): void {
     const max = Math.max(ABSURD_TOKENS_MIN, ABSURD_FACTOR * (this.options.tokensMax ?? Infinity));
-    const total = input + cachedInput + output + reasoning;
+    const total = inputTokens(usage) + outputTokens(usage);
     this.#reported = Number.isSafeInteger(total) && total <= max ? usage : null;
   }
 
@@ -118,19 +123,16 @@ export class ChatMeter {
   }
 
   /** A count from the middle of an answer is exact for the prompt and a minimum for the output. */
-  #estimate(inputTokens: number, producedTokens: number): MeteredChat {
+  #estimate(promptTokens: number, producedTokens: number): MeteredChat {
     const reported = this.#reported;
     const output = Math.max(
       producedTokens,
       Math.min(producedTokens + (reported === null ? this.#hiddenTokens() : 0), this.#limit),
     );
+    const tokens = reported ??
+      { input: promptTokens + this.imageTokens, cachedInput: 0, output: 0, reasoning: 0 };
     return {
-      tokens: {
-        input: reported?.input ?? inputTokens + this.imageTokens,
-        cachedInput: reported?.cachedInput ?? 0,
-        output: Math.max(reported?.output ?? 0, output - (reported?.reasoning ?? 0)),
-        reasoning: reported?.reasoning ?? 0,
-      },
+      tokens: { ...tokens, output: Math.max(tokens.output, output - tokens.reasoning) },
       isEstimated: true,
     };
   }
@@ -152,15 +154,23 @@ export class ChatMeter {
   }
 }
 
-/** What a metered chat costs. */
-export function chargeFor(quote: Quote, upstream: Upstream, metered: MeteredChat): Charge {
-  const usage = chatUsage(metered);
-  return chargeUsage(quote, usage, costAttribution(upstream, usage));
+/** What a metered chat costs: the client what it asked for, us what served it. */
+export function chargeFor(
+  quote: Quote,
+  upstream: Upstream,
+  metered: MeteredChat,
+  asked: AskedExtras,
+): Charge {
+  const usage = chatUsage(metered, asked);
+  const { serviceTier } = metered.tokens;
+  const served = serviceTier === usage.service_tier
+    ? usage
+    : { ...usage, service_tier: serviceTier };
+  return chargeUsage(quote, usage, costAttribution(upstream, served));
 }
 
 export function tokenCount({ tokens }: MeteredChat): number {
-  const { input, cachedInput, output, reasoning } = tokens;
-  return input + cachedInput + output + reasoning;
+  return inputTokens(tokens) + outputTokens(tokens);
 }
 
 /** All parts of a request that a model reads as text. */

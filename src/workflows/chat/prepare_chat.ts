@@ -1,10 +1,12 @@
 import { ApiError } from "../../lib/api_error.ts";
-import type { Config, Model, Upstream } from "../../platform/config/config.ts";
+import { isGiven } from "../../lib/given.ts";
+import type { Config, Model, Price, Upstream } from "../../platform/config/config.ts";
 import type { Usage } from "../../model_types/usage.ts";
 import type { ChatRequest } from "../../upstream/adapter.ts";
 import type { WrittenChat } from "../../upstream/call_chat.ts";
 import type { Upstreams } from "../../upstream/upstreams.ts";
 import type { ImageLink } from "../../platform/outbound/public_hosts.ts";
+import { type ChatExtras, checkExtras } from "./check_extras.ts";
 import { checkRequest } from "./check_request.ts";
 import { cleanRequest } from "./clean_request.ts";
 import { type ChatImage, imagesOf } from "./images.ts";
@@ -20,6 +22,14 @@ import {
 /** The likely token count of an image without a known rule. */
 const IMAGE_TOKENS_USUAL = 1600;
 
+/** A model, the price of its requests, and what calls it. */
+export interface PricedModel {
+  readonly upstreams: Upstreams;
+  readonly config: Config;
+  readonly model: Model;
+  readonly price: Price;
+}
+
 /** A chat request that was checked and written for every upstream that supports it. */
 export interface PreparedChat {
   readonly request: ChatRequest;
@@ -27,46 +37,78 @@ export interface PreparedChat {
   readonly linkedImages: readonly ImageLink[] | null;
   /** The usage that is held. */
   readonly maxUsage: Usage;
-  /** The images' part of it; null where there are none. */
+  /** What the request may cost beyond its base price. */
+  readonly extras: ChatExtras;
+  /** The images' part of `maxUsage`; null where there are none. */
   readonly images: ImageBound | null;
+  /** The output limit of each answer, and whether the client set it. */
+  readonly limit: number;
+  readonly hasOwnLimit: boolean;
+  /** The usage that would be held with another limit. */
+  maxUsageAt(limit: number): Usage;
+  /** The same request with a lower limit. */
+  limitedTo(limit: number): PreparedChat;
   /** The request for an upstream; throws the `ApiError` of one that does not support it. */
   requestFor(upstream: Upstream): WrittenChat;
   /** A likely token count of the images at an upstream, for answers without usage. */
   imageTokensAt(upstream: Upstream): number;
 }
 
+/** Searches that one answer may take. */
+const SEARCHES_MAX = 5;
+
 /**
  * Checks a request and writes it for every upstream before money is held: the hold must cover what is really
  * sent, after translation, to the most expensive upstream.
  */
-export function prepareChat(
-  upstreams: Upstreams,
-  config: Config,
-  model: Model,
-  asked: ChatRequest,
-): PreparedChat {
+export function prepareChat(priced: PricedModel, asked: ChatRequest): PreparedChat {
+  const { config, model, price } = priced;
   const linked = checkRequest(model, asked, config.outbound);
-  const images = imagesOf(asked);
-  const limit = outputLimit(model, asked);
-  let request = withOutputLimit(model, asked, limit);
-  let written = writeForUpstreams({ upstreams, config, model }, request, images);
-  if (asked.max_completion_tokens === undefined && asked.max_tokens === undefined) {
-    const fitting = limitBeside(model, limit, written.inputTokensMax);
-    if (fitting < limit) {
-      request = withOutputLimit(model, asked, fitting);
-      written = writeForUpstreams({ upstreams, config, model }, request, images);
-    }
-  }
-  const { requests, inputTokensMax } = written;
-  return {
-    request,
+  const extras = checkExtras(price.terms, asked);
+  const hasOwnLimit = isGiven(asked.max_completion_tokens) || isGiven(asked.max_tokens);
+  const checked: CheckedChat = {
+    asked,
+    extras,
+    hasOwnLimit,
+    images: imagesOf(asked),
     linkedImages: config.outbound.allowPrivate ? null : linked,
-    maxUsage: {
-      input_tokens: inputTokensMax,
-      output_tokens: outputBound(request.max_completion_tokens as number, request),
-      calls: 1,
-    },
-    images: written.images,
+  };
+  const limit = outputLimit(model, asked);
+  const prepared = prepareWithLimit(priced, checked, limit);
+  if (hasOwnLimit) return prepared;
+  const fitting = limitBeside(model, limit, prepared.maxUsage.input_tokens ?? 0);
+  return fitting < limit ? prepared.limitedTo(fitting) : prepared;
+}
+
+interface CheckedChat extends Pick<PreparedChat, "extras" | "hasOwnLimit" | "linkedImages"> {
+  readonly asked: ChatRequest;
+  readonly images: readonly ChatImage[];
+}
+
+function prepareWithLimit(priced: PricedModel, checked: CheckedChat, limit: number): PreparedChat {
+  const { upstreams, config, model } = priced;
+  const { asked, images, ...kept } = checked;
+  const request = withOutputLimit(model, asked, limit, kept.extras);
+  const { requests, inputTokensMax, images: imageBound } = writeForUpstreams(
+    priced,
+    request,
+    images,
+  );
+  const answers = typeof request.n === "number" ? request.n : 1;
+  const maxUsageAt = (limit: number): Usage => ({
+    input_tokens: inputTokensMax,
+    output_tokens: outputBound(limit, request),
+    calls: 1,
+    ...(kept.extras.webSearch ? { web_searches: SEARCHES_MAX * answers } : {}),
+  });
+  return {
+    ...kept,
+    request,
+    limit,
+    images: imageBound,
+    maxUsage: maxUsageAt(limit),
+    maxUsageAt,
+    limitedTo: (lower) => prepareWithLimit(priced, checked, lower),
     requestFor(upstream) {
       const found = requests.get(upstream)!;
       if (found instanceof ApiError) throw found;
@@ -82,8 +124,15 @@ export function prepareChat(
 }
 
 /** The request for upstreams, with one output limit under one name. */
-function withOutputLimit(model: Model, request: ChatRequest, limit: number): ChatRequest {
-  const { max_tokens: _, ...rest } = cleanRequest(request);
+function withOutputLimit(
+  model: Model,
+  request: ChatRequest,
+  limit: number,
+  extras: ChatExtras,
+): ChatRequest {
+  const { max_tokens: _, ...rest } = cleanRequest(request, extras);
+  // What "auto" means is up to a provider's own settings, and may cost more.
+  if (rest.service_tier === "auto") delete (rest as { service_tier?: unknown }).service_tier;
   // "none" means nothing to a model without reasoning.
   if (rest.reasoning_effort === "none" && !model.capabilities.has("reasoning")) {
     delete (rest as { reasoning_effort?: unknown }).reasoning_effort;
@@ -100,7 +149,7 @@ interface Written {
 
 /** Throws where no upstream supports the request. */
 function writeForUpstreams(
-  { upstreams, config, model }: { upstreams: Upstreams; config: Config; model: Model },
+  { upstreams, config, model }: PricedModel,
   request: ChatRequest,
   images: readonly ChatImage[],
 ): Written {

@@ -1,4 +1,5 @@
-import type { ChatReply, ChunkChoice, TokenUsage } from "../../upstream/adapter.ts";
+import { inputTokens, outputTokens } from "../../model_types/chat.ts";
+import type { ChatReply, ChunkChoice, ReportedUsage } from "../../upstream/adapter.ts";
 
 /** The fields that every part of one answer repeats: our id, our model. */
 export interface Heading {
@@ -9,22 +10,32 @@ export interface Heading {
 }
 
 /** Usage in OpenAI's format: prompt tokens include cached ones, completion tokens include reasoning. */
-export function renderUsage({ input, cachedInput, output, reasoning }: TokenUsage) {
-  const prompt = input + cachedInput;
-  const completion = output + reasoning;
+export function renderUsage(usage: ReportedUsage) {
+  const { cachedInput, cacheWrite = 0, cacheWrite1h = 0, audioInput, reasoning, audioOutput } =
+    usage;
+  const prompt = inputTokens(usage);
+  const completion = outputTokens(usage);
+  const writes = cacheWrite + cacheWrite1h;
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,
     total_tokens: prompt + completion,
-    prompt_tokens_details: { cached_tokens: cachedInput },
-    completion_tokens_details: { reasoning_tokens: reasoning },
+    prompt_tokens_details: {
+      cached_tokens: cachedInput,
+      ...(writes > 0 ? { cache_write_tokens: writes } : {}),
+      ...(audioInput ? { audio_tokens: audioInput } : {}),
+    },
+    completion_tokens_details: {
+      reasoning_tokens: reasoning,
+      ...(audioOutput ? { audio_tokens: audioOutput } : {}),
+    },
   };
 }
 
 export function renderCompletion(
   { id, model, created }: Heading,
   reply: ChatReply,
-  usage: TokenUsage,
+  usage: ReportedUsage,
 ): string {
   const choices = reply.choices.map(({ index, message, logprobs, finish_reason }) => ({
     index,
@@ -62,7 +73,7 @@ export class ChunkWriter {
   }
 
   /** The last chunk, for clients that asked for usage; nothing for the others. */
-  usage(usage: TokenUsage): string {
+  usage(usage: ReportedUsage): string {
     return this.showsUsage
       ? `${this.#head}[],"usage":${JSON.stringify(renderUsage(usage))}}\n\n`
       : "";

@@ -106,7 +106,8 @@ class StreamedChat {
     });
     this.#checkpoints = setInterval(() => {
       // A checkpoint that fails is replaced by the next one, or by the settlement.
-      hold.checkpoint(chargeFor(quote, upstream.upstream, meter.soFar())).catch(() => undefined);
+      const charge = chargeFor(quote, upstream.upstream, meter.soFar(), prepared.extras);
+      hold.checkpoint(charge).catch(() => undefined);
     }, CHECKPOINT_MS);
   }
 
@@ -186,14 +187,20 @@ class StreamedChat {
 
   /** Settles the usage, now or when the database is back; if that fails, the sweeper bills the last checkpoint. */
   async #settle(errorCode: StreamError | null): Promise<MeteredChat> {
-    const { call, quote, hold, meter, reservation } = this.chat;
+    const { call, prepared, quote, hold, meter, reservation } = this.chat;
     const { logged } = call;
-    const metered = await meter.total();
+    const metered = await meter.total().catch((error) => {
+      this.deps.log.error("tokens not counted, their estimate is charged", {
+        request_id: call.requestId,
+        error,
+      });
+      return meter.soFar();
+    });
     reservation.settle(tokenCount(metered));
     logged.tokens = metered.tokens;
     logged.charge = null;
     try {
-      const charge = chargeFor(quote, this.upstream.upstream, metered);
+      const charge = chargeFor(quote, this.upstream.upstream, metered, prepared.extras);
       logged.charge = (await hold.settleDelivered(charge))?.taken ?? null;
     } catch (error) {
       this.deps.log.error("stream settlement failed, the last checkpoint counts", {

@@ -2,15 +2,13 @@ import type { DramaRequest } from "../../../schemas/requests.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import type { Model } from "../../platform/config/config.ts";
 import { type GenerationCall, newTaskOf } from "../tasks/accept_generation.ts";
-import type { Usage } from "../../model_types/usage.ts";
-import type { Quote } from "../../domain/pricing/quote.ts";
 import type { CreatedTask } from "../tasks/create_task.ts";
 import type { TaskDeps } from "../tasks/deps.ts";
 import { hasEndpoint } from "../../domain/webhooks/endpoints.ts";
 import { checkDrama } from "./check_drama.ts";
 import { stagesUntil } from "../../model_types/drama.ts";
 import type { DramaJob, StageStatus } from "./drama.ts";
-import { pricesOf, quoteDrama } from "./price_drama.ts";
+import { pricesOf, type QuotedDrama, quoteDrama } from "./price_drama.ts";
 
 /** Accepts a drama: checks it, holds its maximum price and stores it. */
 export async function acceptDrama(
@@ -39,7 +37,7 @@ export async function quoteDramaRequest(
   { config, account, callbackUrl }: Pick<GenerationCall, "config" | "account" | "callbackUrl">,
   model: Model,
   body: DramaRequest,
-): Promise<{ job: DramaJob; maxUsage: Usage; quote: Quote }> {
+): Promise<QuotedDrama & { job: DramaJob }> {
   const checked = await checkDrama(deps, account.id, model, body);
   const isLong = checked.until === "video";
   if (isLong && callbackUrl === null && !await hasEndpoint(deps.database.sql, account.id)) {

@@ -195,7 +195,7 @@ async function join({ deps, task, progress, signal }: DramaStep): Promise<Stored
     name: task.id,
   });
   const output = outputOf(0, file);
-  await recordOutput(deps.database.sql, task, output);
+  await recordOutput(deps.changes, task, output);
   return output;
 }
 
@@ -210,11 +210,12 @@ async function end(
 ): Promise<NextStep> {
   const { paid, made } = progress;
   const { service: { currencyScale: scale } } = await deps.configOf(task.config_version);
+  const charged = paid.length === 0
+    ? { charge: null }
+    : chargeDrama(job, { own: priceFrom(task.price!), subtasks: paid, made, scale });
   await finishTask(deps, task, {
     ...ending,
-    charge: paid.length === 0
-      ? null
-      : chargeDrama(job, { own: priceFrom(task.price!), subtasks: paid, made, scale }),
+    ...charged,
     units: made.shots,
     stage: progress.stage,
     stages: progress.stages,

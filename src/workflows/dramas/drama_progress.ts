@@ -1,4 +1,3 @@
-import type { Usage } from "../../model_types/usage.ts";
 import { isOver, type StoredOutput, type TaskOutput } from "../tasks/task.ts";
 import { type DramaStage, type MadeUnits, stagesUntil } from "../../model_types/drama.ts";
 import type { DramaJob, Roles, Script, StageStatus } from "./drama.ts";
@@ -50,7 +49,7 @@ interface SubtaskState {
   attempt: number;
   output: TaskOutput | null;
   error: { code: string; message: string } | null;
-  paid: { model: string; usage: Usage } | null;
+  paid: Pick<PricedSubtask, "model" | "usage" | "upstream" | "cost"> | null;
 }
 
 type StateOf = (subtask: string) => SubtaskState;
@@ -153,8 +152,8 @@ function stateOfSubtask(
   const own = rows.filter((row) => row.subtask === subtask);
   const done = own.find(({ status, outputs }) => status === "succeeded" && outputs.length > 0);
   if (done !== undefined) {
-    const { model, usage } = done;
-    const paid = usage === null ? null : { model, usage };
+    const { model, usage, upstream, cost } = done;
+    const paid = usage === null ? null : { model, usage, upstream, cost };
     return { ...nothing, status: "done", progress: 100, output: done.outputs[0]!, paid };
   }
   const active = own.find(({ status }) => !isOver(status));

@@ -54,6 +54,8 @@ const row = (
   progress: status === "succeeded" ? 100 : 0,
   outputs: status === "succeeded" ? [outputOf(subtask)] : [],
   usage: status === "succeeded" ? { calls: 1 } : null,
+  upstream: null,
+  cost: null,
   error_code: null,
   error_message: null,
   ...more,

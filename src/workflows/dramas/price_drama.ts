@@ -1,5 +1,13 @@
 import { maxChatUsage } from "../../model_types/chat.ts";
-import { formatDecimal, type Fraction, roundHalfUp, SCALE } from "../../lib/money.ts";
+import {
+  addFractions,
+  formatDecimal,
+  type Fraction,
+  fraction,
+  roundHalfUp,
+  roundUp,
+  SCALE,
+} from "../../lib/money.ts";
 import type { Config, Model, Price } from "../../platform/config/config.ts";
 import { type PricedAccount, priceFor } from "../../domain/pricing/find_price.ts";
 import { priceOf } from "../../domain/pricing/price.ts";
@@ -15,10 +23,11 @@ import {
   stagesUntil,
 } from "../../model_types/drama.ts";
 import { imageUsage } from "../../model_types/image.ts";
-import { maxSpeechUsage } from "../../model_types/speech.ts";
 import { videoUsage } from "../../model_types/video.ts";
+import type { ReceiptPart } from "../tasks/task_writes.ts";
 import { type DramaJob, requireStage } from "./drama.ts";
-import { textPrompt } from "./shots.ts";
+import { maxLine } from "./shot_price.ts";
+import { imageParameters, textPrompt, videoParameters } from "./shots.ts";
 import { stageSchema } from "./texts.ts";
 import { textRequest } from "./write_text.ts";
 
@@ -28,6 +37,9 @@ export interface PricedSubtask {
   readonly shot: number | null;
   readonly model: string;
   readonly usage: Usage;
+  /** provider/model that made it, and what it charges; null where that is not known. */
+  readonly upstream: string | null;
+  readonly cost: string | null;
 }
 
 /** Prices of the drama itself and of every model that its pipeline uses up to a stage. */
@@ -68,12 +80,12 @@ export function quoteDrama(
   model: Model,
   own: Price,
   job: DramaJob,
-): { maxUsage: Usage; quote: Quote } {
+): QuotedDrama {
   const shots = job.given.script?.scenes.length ?? job.shots_max;
-  const amounts = [...maxTexts(config, job), ...maxShots(job, shots)]
-    .map(([id, usage]) => {
+  const subtasks = [...maxTexts(config, job), ...maxShots(job, shots)]
+    .map(({ stage, model: id, usage }) => {
       const price = priceFrom(job.prices[id]!);
-      return quoteUsage(config.models.get(id)!, price, usage).amount;
+      return { stage, model: id, amount: quoteUsage(config.models.get(id)!, price, usage).amount };
     });
   const { video } = job.pipeline;
   const maxUsage = maxDramaUsage(job.until, {
@@ -81,15 +93,53 @@ export function quoteDrama(
     shotSeconds: video.offered ? video.duration : 0,
   });
   const fee = quoteUsage(model, own, maxUsage);
-  return { maxUsage, quote: { ...fee, amount: [fee.amount, ...amounts].reduce(add) } };
+  const all = [...subtasks, { stage: "drama", model: model.id, amount: fee.amount }];
+  return {
+    maxUsage,
+    quote: { ...fee, amount: all.map(({ amount }) => amount).reduce(addFractions) },
+    parts: quotedParts(all, config.service.currencyScale),
+  };
 }
 
-type ModelUsage = readonly [model: string, usage: Usage];
+export interface QuotedDrama {
+  readonly maxUsage: Usage;
+  readonly quote: Quote;
+  readonly parts: readonly QuotedPart[];
+}
+
+/** What a drama is charged for: the model of a stage, or the fee of the drama itself. */
+export interface QuotedPart {
+  readonly stage: string;
+  readonly model: string;
+  /** How many times the model is used at most. */
+  readonly count: number;
+  /** The maximum price of all of them. */
+  readonly amount: string;
+}
+
+function quotedParts(
+  subtasks: readonly { stage: string; model: string; amount: Fraction }[],
+  scale: number,
+): QuotedPart[] {
+  const byStage = Map.groupBy(subtasks, ({ stage, model }) => `${stage} ${model}`);
+  return [...byStage.values()].map((same) => ({
+    stage: same[0]!.stage,
+    model: same[0]!.model,
+    count: same.length,
+    amount: formatDecimal(roundUp(same.map(({ amount }) => amount).reduce(addFractions), scale)),
+  }));
+}
+
+interface StageUsage {
+  readonly stage: DramaStage | "speech";
+  readonly model: string;
+  readonly usage: Usage;
+}
 
 /** Maximum usage of the texts that are not given. */
-function maxTexts(config: Config, job: DramaJob): ModelUsage[] {
+function maxTexts(config: Config, job: DramaJob): StageUsage[] {
   const { pipeline, given } = job;
-  const text = (stage: "script" | "roles", prompt: string, moreTokens = 0): ModelUsage => {
+  const text = (stage: "script" | "roles", prompt: string, moreTokens = 0): StageUsage => {
     const { model: id, maxOutputTokens } = stage === "script"
       ? pipeline.script
       : requireStage(pipeline.roles, stage);
@@ -101,9 +151,10 @@ function maxTexts(config: Config, job: DramaJob): ModelUsage[] {
       model.capabilities.has("json_schema"),
     );
     const usage = maxChatUsage(model, request);
-    return [id, { ...usage, input_tokens: (usage.input_tokens ?? 0) + moreTokens }];
+    const input_tokens = (usage.input_tokens ?? 0) + moreTokens;
+    return { stage, model: id, usage: { ...usage, input_tokens } };
   };
-  const texts: ModelUsage[] = [];
+  const texts: StageUsage[] = [];
   if (given.script === undefined) {
     texts.push(text("script", textPrompt(job, pipeline.script.prompt, null)));
   }
@@ -118,25 +169,37 @@ function maxTexts(config: Config, job: DramaJob): ModelUsage[] {
 }
 
 /** Maximum usage of the images, videos and spoken lines that are not given. */
-function maxShots({ pipeline, given, until }: DramaJob, shots: number) {
+function maxShots(job: DramaJob, shots: number): StageUsage[] {
+  const { pipeline, given, until } = job;
   const wanted = new Set(stagesUntil(until));
-  const usages: ModelUsage[] = [];
+  const usages: StageUsage[] = [];
   for (let shot = 1; shot <= shots; shot++) {
     if (wanted.has("storyboard") && given.images?.[shot] === undefined) {
-      const { model } = requireStage(pipeline.storyboard, "storyboard");
-      usages.push([model, imageUsage(1)]);
+      const { model, size } = requireStage(pipeline.storyboard, "storyboard");
+      const usage = imageUsage(1, imageParameters(size));
+      usages.push({ stage: "storyboard", model, usage });
     }
     if (!wanted.has("video")) continue;
     const video = requireStage(pipeline.video, "video");
     if (given.videos?.[shot] === undefined) {
-      usages.push([video.model, videoUsage(video.duration)]);
+      const usage = videoUsage(video.duration, videoParameters(video.duration, job.aspect_ratio));
+      usages.push({ stage: "video", model: video.model, usage });
     }
     if (video.speech.offered && given.lines?.[shot] === undefined) {
-      const { model: id, charactersMax } = video.speech;
-      usages.push([id, maxSpeechUsage(charactersMax)]);
+      usages.push({
+        stage: "speech",
+        model: video.speech.model,
+        usage: maxLine(priceFrom(job.prices[video.speech.model]!), video.speech),
+      });
     }
   }
   return usages;
+}
+
+/** The charge of a drama, and each part of it with what it cost. */
+export interface DramaCharge {
+  readonly charge: Charge;
+  readonly parts: readonly ReceiptPart[];
 }
 
 /** The charge of a drama: its subtasks at the prices it was accepted at, and its own price on top. */
@@ -149,22 +212,43 @@ export function chargeDrama(
     /** Of the currency: its decimals. */
     scale: number;
   },
-): Charge {
+): DramaCharge {
   const total = dramaUsage(made, subtasks.length);
   const lines = [
-    ...subtasks.map(({ stage, shot, model, usage }) => ({
+    ...subtasks.map(({ stage, shot, model, usage, upstream, cost }) => ({
       item: { stage, ...(shot === null ? {} : { shot }), model, usage },
       amount: priceOf(priceFrom(job.prices[model]!), usage),
+      ...{ upstream, cost },
     })),
-    { item: { stage: "drama", model: own.model, usage: total }, amount: priceOf(own, total) },
+    {
+      item: { stage: "drama", model: own.model, usage: total },
+      amount: priceOf(own, total),
+      // The fee is for the gateway's own work.
+      ...{ upstream: null, cost: "0" },
+    },
   ];
-  const amount = lines.map((line) => line.amount).reduce(add);
-  const shares = apportion(lines.map((line) => line.amount), amount, scale);
-  const items: UsageItem[] = lines.map(({ item }, at) => ({
-    ...item,
-    amount: formatDecimal(shares[at]!),
-  }));
-  return { amount, units: 0n, usage: { ...total, items } };
+  const amount = lines.map((line) => line.amount).reduce(addFractions);
+  const shares = apportion(lines.map((line) => line.amount), amount, scale)
+    .map((share) => formatDecimal(share));
+  const items: UsageItem[] = lines.map(({ item }, at) => ({ ...item, amount: shares[at]! }));
+  return {
+    charge: {
+      amount,
+      units: 0n,
+      usage: { ...total, items },
+      served: { upstream: null, cost: sumOfCosts(lines.map(({ cost }) => cost)) },
+    },
+    parts: lines.map(({ item: { stage, model }, upstream, cost }, at) => ({
+      ...{ stage, model, upstream, cost },
+      amount: shares[at]!,
+    })),
+  };
+}
+
+/** Not known where one of them is not. */
+function sumOfCosts(costs: readonly (string | null)[]): Fraction | null {
+  const known = costs.filter((cost) => cost !== null);
+  return known.length < costs.length ? null : known.map(fraction).reduce(addFractions);
 }
 
 /**
@@ -186,17 +270,4 @@ export function apportion(amounts: readonly Fraction[], sum: Fraction, scale: nu
     missing--;
   }
   return shares.map((share) => share * unit);
-}
-
-/** Reduced to lowest terms: dozens of amounts would make very long denominators. */
-function add(a: Fraction, b: Fraction): Fraction {
-  const num = a.num * b.den + b.num * a.den;
-  const den = a.den * b.den;
-  const divisor = greatestCommonDivisor(num, den);
-  return { num: num / divisor, den: den / divisor };
-}
-
-function greatestCommonDivisor(a: bigint, b: bigint): bigint {
-  while (b !== 0n) [a, b] = [b, a % b];
-  return a === 0n ? 1n : a;
 }

@@ -46,7 +46,7 @@ export function imageJob(context: ShotContext, limits: InputLimits): TaskJob {
   );
   return {
     prompt: shorten(shotPrompt(context, prompt), limits.promptMax),
-    parameters: { n: 1, ...(size === null ? {} : { size }) },
+    parameters: imageParameters(size),
     inputs: references.slice(0, limits.imagesMax).map((file_id) => ({ role: "image", file_id })),
   };
 }
@@ -61,7 +61,7 @@ export function videoJob(
   const { aspect_ratio } = context.job;
   return {
     prompt: shorten(shotPrompt(context, prompt), limits.promptMax),
-    parameters: { duration, ...(aspect_ratio === null ? {} : { aspect_ratio }) },
+    parameters: videoParameters(duration, aspect_ratio),
     inputs: image === null || limits.imagesMax === 0 ? [] : [{ role: "image", file_id: image }],
   };
 }
@@ -81,9 +81,22 @@ export function lineJob({ job, script, roles, shot }: ShotContext): TaskJob | nu
   const voice = voices[Math.max(0, place) % Math.max(1, voices.length)];
   return {
     prompt,
-    parameters: { response_format: "mp3", ...(voice === undefined ? {} : { voice }) },
+    parameters: speechParameters(voice),
     inputs: [],
   };
+}
+
+/** What the image, the video and the lines of a shot are asked with; prices may depend on it. */
+export function imageParameters(size: string | null) {
+  return { n: 1, ...(size === null ? {} : { size }) };
+}
+
+export function videoParameters(duration: number, aspect_ratio: string | null) {
+  return { duration, ...(aspect_ratio === null ? {} : { aspect_ratio }) };
+}
+
+export function speechParameters(voice: string | undefined) {
+  return { response_format: "mp3", ...(voice === undefined ? {} : { voice }) };
 }
 
 function shotPrompt(context: ShotContext, template: string): string {

@@ -22,6 +22,10 @@ export interface SubtaskRow {
   readonly progress: number;
   readonly outputs: readonly TaskOutput[];
   readonly usage: Usage | null;
+  /** provider/model that made it. */
+  readonly upstream: string | null;
+  /** What the upstream charges; null where it is not known. */
+  readonly cost: string | null;
   readonly error_code: string | null;
   readonly error_message: string | null;
 }
@@ -47,7 +51,8 @@ const FALLBACK_MS = 5_000;
 
 export async function readSubtasks(sql: Queries, drama: string): Promise<SubtaskRow[]> {
   const rows = await sql<(Omit<SubtaskRow, "outputs" | "usage"> & Record<string, unknown>)[]>`
-    select id, subtask, attempt, model, status, progress, outputs, usage, error_code, error_message
+    select id, subtask, attempt, model, status, progress, outputs, usage, error_code, error_message,
+           provider || '/' || upstream_model as upstream, cost::text
       from task where parent_id = ${drama} order by id`;
   return rows.map((row) => ({
     ...row,
@@ -84,7 +89,7 @@ export async function createSubtasks(
       on conflict (parent_id, subtask, attempt) where parent_id is not null do nothing
       returning id`;
     const messages = made.map(({ id }): JobMessage => ({ kind: TASK, id }));
-    for (const message of messages) await queue.enqueueInTransaction(sql, message);
+    await queue.enqueueInTransaction(sql, messages);
     return [messages, await recordProgress(sql, drama, progress)];
   });
   for (const message of messages) queue.notify(message);

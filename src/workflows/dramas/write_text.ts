@@ -44,6 +44,7 @@ export async function writeText(
   if (model === undefined) return await failTask(deps, task, modelGone());
   const request = textRequest(job, task.model, model.capabilities.has("json_schema"));
   let reply;
+  let upstream;
   try {
     const given = await upstreams.callFirstAvailable(
       { config, model, account: task.account_id, signal },
@@ -51,6 +52,7 @@ export async function writeText(
     );
     given.release();
     reply = given.value;
+    upstream = given.upstream;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (!error.isServerError) return await failTask(deps, task, inClientTerms(error));
@@ -72,6 +74,7 @@ export async function writeText(
     status: "succeeded",
     outputs: [{ index: 0, type: job.stage, content }],
     usage: chatUsage(await meter.total()),
+    upstream,
   });
   return "done";
 }
@@ -84,7 +87,7 @@ async function again(
 ): Promise<NextStep> {
   if (task.poll_count + 1 >= tries) return await failTask(deps, task, reason);
   const delayMs = RETRY_MS * 2 ** task.poll_count;
-  return { againInMs: await reschedule(deps.database.sql, task, { delayMs, hasPolled: true }) };
+  return { againInMs: await reschedule(deps.changes, task, { delayMs, hasPolled: true }) };
 }
 
 /** The chat request of a text stage. */

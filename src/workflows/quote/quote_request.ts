@@ -1,14 +1,19 @@
 import type { DramaRequest } from "../../../schemas/requests.ts";
 import { checkIdempotencyKey } from "../../domain/idempotency/key.ts";
-import { covers } from "../../domain/ledger/balance.ts";
+import { readFunds } from "../../domain/ledger/balance.ts";
+import { requirePrice } from "../../domain/pricing/find_price.ts";
+import { type Funds, isCovered, payFrom, type Payment } from "../../domain/pricing/funds.ts";
 import type { Quote } from "../../domain/pricing/quote.ts";
+import { OUTPUT_TOKENS_LEAST } from "../../model_types/chat.ts";
 import type { Usage } from "../../model_types/usage.ts";
 import { formatDecimal, roundUp } from "../../lib/money.ts";
 import type { Model } from "../../platform/config/config.ts";
 import type { ChatRequest } from "../../upstream/adapter.ts";
 import type { Upstreams } from "../../upstream/upstreams.ts";
+import { fittingLimit, quoteChat } from "../chat/hold_chat.ts";
 import { prepareChat } from "../chat/prepare_chat.ts";
 import { quoteDramaRequest } from "../dramas/accept_drama.ts";
+import type { QuotedPart } from "../dramas/price_drama.ts";
 import { type GenerationCall, quoteFor } from "../tasks/accept_generation.ts";
 import { checkGeneration, type GenerationBody } from "../tasks/check_generation.ts";
 import type { TaskDeps } from "../tasks/deps.ts";
@@ -30,8 +35,14 @@ export interface RequestQuote {
   readonly amount: string;
   readonly maxUsage: Usage;
   readonly price: Quote["price"];
+  /** What would pay for it now. */
+  readonly payment: Payment;
   /** Whether the balance and the quotas of the account cover it now. */
   readonly isCovered: boolean;
+  /** Of a chat: the output limit that would be passed on. */
+  readonly maxTokens?: number | undefined;
+  /** Of a drama: what it is made of, each with its maximum price. */
+  readonly parts?: readonly QuotedPart[] | undefined;
 }
 
 /** Quotes a request as its endpoint would, with the same errors, and holds nothing. */
@@ -41,37 +52,61 @@ export async function quoteRequest(
   model: Model,
   request: ChargedRequest,
 ): Promise<RequestQuote> {
-  const { most, quote } = await quoteByKind(deps, call, model, request);
   const { currencyScale } = call.config.service;
-  const { sql } = deps.tasks.database;
+  const funds = await readFunds(deps.tasks.database.sql, call.account.id);
+  const { maxUsage, quote, ...more } = request.kind === "chat"
+    ? quoteChatRequest(deps, { ...call, model }, request.body, funds)
+    : await quoteByKind(deps, call, model, request);
   return {
     amount: formatDecimal(roundUp(quote.amount, currencyScale)),
-    maxUsage: most,
+    maxUsage,
     price: quote.price,
-    isCovered: await covers(sql, call.account.id, quote, currencyScale),
+    payment: payFrom(funds, quote, currencyScale),
+    isCovered: isCovered(funds, quote, currencyScale),
+    ...more,
   };
 }
 
+interface QuotedRequest extends Pick<RequestQuote, "maxUsage" | "maxTokens" | "parts"> {
+  readonly quote: Quote;
+}
+
 async function quoteByKind(
-  { tasks, upstreams }: QuoteDeps,
+  { tasks }: QuoteDeps,
   call: GenerationCall,
   model: Model,
-  { kind, body }: ChargedRequest,
-): Promise<{ most: Usage; quote: Quote }> {
+  { kind, body }: Exclude<ChargedRequest, { kind: "chat" }>,
+): Promise<QuotedRequest> {
   const { config, account } = call;
-  const quoted = (most: Usage) => ({ most, quote: quoteFor(config, account, model, most) });
   switch (kind) {
-    case "chat":
-      return quoted(prepareChat(upstreams, config, model, body).maxUsage);
     case "drama": {
       // May be absent here: the request itself may send it as a header.
       if (body.business_id !== undefined) checkIdempotencyKey(body.business_id, "business_id");
-      const { quote, maxUsage } = await quoteDramaRequest(tasks, call, model, body);
-      return { most: maxUsage, quote };
+      const { maxUsage, quote, parts } = await quoteDramaRequest(tasks, call, model, body);
+      return { maxUsage, quote, parts };
     }
     case "media": {
       const check = { files: tasks.files, config, account: account.id, model, body };
-      return quoted((await checkGeneration(check)).maxUsage);
+      const { maxUsage } = await checkGeneration(check);
+      return { maxUsage, quote: quoteFor(config, account, model, maxUsage) };
     }
   }
+}
+
+/** A chat without a limit of its own is quoted with the one that it would get. */
+function quoteChatRequest(
+  { upstreams }: QuoteDeps,
+  { config, account, model }: Pick<GenerationCall, "config" | "account"> & { model: Model },
+  body: ChatRequest,
+  funds: Funds,
+): QuotedRequest {
+  const price = requirePrice(config, account, model.id);
+  const chat = { config, model, price };
+  let prepared = prepareChat({ upstreams, ...chat }, body);
+  const fitting = prepared.hasOwnLimit ? prepared.limit : fittingLimit(chat, prepared, funds);
+  if (fitting >= OUTPUT_TOKENS_LEAST && fitting < prepared.limit) {
+    prepared = prepared.limitedTo(fitting);
+  }
+  const { maxUsage, limit } = prepared;
+  return { maxUsage, maxTokens: limit, quote: quoteChat(chat, prepared) };
 }

@@ -1,7 +1,7 @@
-import { ApiError } from "../../lib/api_error.ts";
 import type { Config, Model } from "../../platform/config/config.ts";
 import { type IdempotencyIdentity, keyReused } from "../../domain/idempotency/key.ts";
-import { type PricedAccount, priceFor } from "../../domain/pricing/find_price.ts";
+import type { RequestOrigin } from "../../domain/ledger/request_origin.ts";
+import { type PricedAccount, requirePrice } from "../../domain/pricing/find_price.ts";
 import { type Quote, quoteUsage } from "../../domain/pricing/quote.ts";
 import type { CheckedRequest } from "../../model_types/definition.ts";
 import type { Usage } from "../../model_types/usage.ts";
@@ -14,6 +14,7 @@ import { findTask } from "./find_task.ts";
 export interface GenerationCall {
   requestId: string;
   clientRequestId: string | null;
+  origin: RequestOrigin;
   identity: IdempotencyIdentity | null;
   config: Config;
   account: PricedAccount;
@@ -63,6 +64,7 @@ export function newTaskOf(call: GenerationCall, model: Model): Omit<NewTask, "jo
     account: call.account.id,
     requestId: call.requestId,
     clientRequestId: call.clientRequestId,
+    origin: call.origin,
     identity: call.identity,
     type: model.type,
     model: model.id,
@@ -75,13 +77,7 @@ export function newTaskOf(call: GenerationCall, model: Model): Omit<NewTask, "jo
 }
 
 export function quoteFor(config: Config, account: PricedAccount, model: Model, most: Usage): Quote {
-  const price = priceFor(config, account, model.id, Date.now());
-  if (price === null) {
-    throw new ApiError("model_unavailable", `The model "${model.id}" has no price.`, {
-      param: "model",
-    });
-  }
-  return quoteUsage(model, price, most);
+  return quoteUsage(model, requirePrice(config, account, model.id), most);
 }
 
 /**

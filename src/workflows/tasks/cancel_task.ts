@@ -33,12 +33,14 @@ export async function cancelTask(
   return { row: after, isPending: !isOver(after.status) };
 }
 
-/** Requests the cancellation of every task of an account; returns the ids, of which the queue is to be notified. */
+/** Requests the cancellation of every task of an account, locked in order as `task_change` does; returns the ids, of which the queue is to be notified. */
 export async function requestCancelAll(sql: Queries, account: string): Promise<string[]> {
   const asked = await sql<{ id: string }[]>`
     update task set cancel_requested_at = now(),
                     wake_at = case when lease_until > now() then wake_at else now() end
-     where account_id = ${account} and completed_at is null and cancel_requested_at is null
+     where id in (select id from task
+                   where account_id = ${account} and completed_at is null and cancel_requested_at is null
+                   order by id for no key update)
     returning id`;
   return asked.map(({ id }) => id);
 }

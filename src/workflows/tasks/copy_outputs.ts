@@ -37,7 +37,7 @@ export async function copyOutputs(
     for (let next = missing.shift(); next !== undefined; next = missing.shift()) {
       try {
         const output = await copyOutput(step, ...next);
-        if (output !== null && !isLast) await recordOutput(deps.database.sql, task, output);
+        if (output !== null && !isLast) await recordOutput(deps.changes, task, output);
         if (output !== null) stored.push(output);
       } catch (error) {
         failures.push(error);

@@ -1,23 +1,25 @@
-import { GroupCommit, splitSingles } from "../../lib/group_commit.ts";
 import { newId } from "../../lib/ids.ts";
 import type { ModelType } from "../../model_types/model_types.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import { type IdempotencyIdentity, keyReused } from "../../domain/idempotency/key.ts";
 import { holdItem } from "../../domain/ledger/hold.ts";
+import { ReservedRetry } from "../../domain/ledger/retry_reserved.ts";
 import { type Currency, insufficientBalance } from "../../domain/ledger/insufficient.ts";
+import type { RequestOrigin } from "../../domain/ledger/request_origin.ts";
 import type { Quote } from "../../domain/pricing/quote.ts";
 import { snapshotOf } from "../../domain/pricing/snapshot.ts";
 import type { Queue } from "../../platform/queue/queue.ts";
-import type { Database, Queries } from "../../platform/database/database.ts";
-import { isStorageDown } from "../../platform/database/storage_error.ts";
+import type { Database } from "../../platform/database/database.ts";
 import { findTask } from "./find_task.ts";
 import { TASK, type TaskRow, type TaskStage } from "./task.ts";
+import type { OrderedTask, TaskOrder, TaskWrites } from "./task_writes.ts";
 
 /** A request that was checked and priced, and is to become a task. */
 export interface NewTask {
   account: string;
   requestId: string;
   clientRequestId: string | null;
+  origin: RequestOrigin;
   /** What finds it again when the request comes twice. */
   identity: IdempotencyIdentity | null;
   type: ModelType;
@@ -43,24 +45,6 @@ export interface CreatedTask {
   isReplay: boolean;
 }
 
-interface Answer {
-  n: number;
-  outcome:
-    | "created"
-    | "replayed"
-    | "reused"
-    | "at_capacity"
-    | "insufficient"
-    | "unknown"
-    | "conflict";
-  task_id: string | null;
-  created_at: Date;
-  deadline_at: Date;
-  held_at: Date;
-  allocations: string[];
-  held: string[];
-}
-
 interface Order extends NewTask {
   id: string;
 }
@@ -70,43 +54,41 @@ interface Order extends NewTask {
  * along in the transaction that ends it. A hold that expired sooner would leave a task that cannot be charged.
  */
 const HOLD_SECONDS = 10 * 365 * 86_400;
-const ORDERS_MAX = 128;
 const CROWDED_RETRY_SECONDS = 5;
-/** Postgres ended one of two calls that met: the same again will do. */
-const TRY_AGAIN = new Set(["40001", "40P01"]);
-const TRIES_MAX = 4;
 
-/** Accepts requests. Those of one moment share a transaction, and each is written whole or not at all. */
+export interface TaskCreationOptions {
+  database: Pick<Database, "sql">;
+  queue: Pick<Queue, "notify">;
+  writes: TaskWrites;
+  money: () => Currency;
+  /** Makes sure that the configuration of a task is stored before the task is. */
+  storeConfig?: (version: string) => Promise<void>;
+}
+
+/** Accepts requests as tasks. */
 export class TaskCreation {
-  readonly #orders: GroupCommit<Order, Answer>;
+  readonly #reservedRetry: ReservedRetry;
 
-  constructor(
-    private readonly database: Database,
-    private readonly queue: Queue,
-    private readonly money: () => Currency,
-    /** Makes sure that the configuration of a task is stored before the task is. */
-    private readonly storeConfig: (version: string) => Promise<void> = () => Promise.resolve(),
-  ) {
-    this.#orders = new GroupCommit({
-      run: (orders) => this.#write(orders),
-      nameOf: ({ account, identity }) => identity === null ? null : `${account} ${identity.key}`,
-      split: (orders, error) => isStorageDown(error) ? [] : splitSingles(orders),
-      itemsMax: ORDERS_MAX,
-    });
+  constructor(private readonly options: TaskCreationOptions) {
+    this.#reservedRetry = new ReservedRetry(options.database.sql);
   }
 
   /** Refuses with `idempotency_key_reused`, `concurrency_limit_exceeded` or `insufficient_balance`. */
   async create(task: NewTask): Promise<CreatedTask> {
+    const { database, queue, writes, money, storeConfig } = this.options;
     const order: Order = { ...task, id: newId("task") };
-    await this.storeConfig(task.configVersion);
-    const answer = await this.#orders.add(order);
-    switch (answer.outcome) {
+    await storeConfig?.(task.configVersion);
+    const written = await this.#reservedRetry.run(
+      task.account,
+      () => writes.create(orderOf(order, money().currencyScale)),
+    );
+    switch (written.outcome) {
       case "created":
-        this.queue.notify({ kind: TASK, id: order.id });
-        return { row: rowOf(order, answer), isReplay: false };
+        queue.notify({ kind: TASK, id: order.id });
+        return { row: rowOf(order, written), isReplay: false };
       case "replayed": {
-        const row = await findTask(this.database.sql, task.account, answer.task_id!);
-        if (row === null) throw new Error(`The task ${answer.task_id} of a key is gone`);
+        const row = await findTask(database.sql, task.account, written.task_id!);
+        if (row === null) throw new Error(`The task ${written.task_id} of a key is gone`);
         return { row, isReplay: true };
       }
       case "reused":
@@ -118,40 +100,15 @@ export class TaskCreation {
           { retryAfterSeconds: CROWDED_RETRY_SECONDS },
         );
       case "insufficient":
-        throw insufficientBalance(task.quote, this.money());
+        throw insufficientBalance(task.quote, money());
       default:
-        throw new Error(`Cannot hold for ${order.id}: ${answer.outcome}`);
+        throw new Error(`Cannot hold for ${order.id}: ${written.outcome}`);
     }
-  }
-
-  async #write(orders: readonly Order[]): Promise<Answer[]> {
-    for (let tries = 1;; tries++) {
-      try {
-        const answers = this.queue.isInPostgres
-          ? await this.database.sql.begin((sql) => this.#writeAndEnqueue(sql, orders))
-          : await write(this.database.sql, orders, this.money().currencyScale);
-        return answers.sort((a, b) => a.n - b.n);
-      } catch (error) {
-        const { code } = error as { code?: string };
-        if (tries === TRIES_MAX || !TRY_AGAIN.has(String(code))) throw error;
-      }
-    }
-  }
-
-  async #writeAndEnqueue(sql: Queries, orders: readonly Order[]): Promise<Answer[]> {
-    const answers = await write(sql, orders, this.money().currencyScale);
-    for (const { outcome, task_id: id } of answers) {
-      if (outcome === "created") {
-        await this.queue.enqueueInTransaction(sql, { kind: TASK, id: id! });
-      }
-    }
-    return answers;
   }
 }
 
-async function write(sql: Queries, orders: readonly Order[], scale: number): Promise<Answer[]> {
-  const doc = JSON.stringify(orders.map((order, n) => ({
-    n,
+function orderOf(order: Order, scale: number): Omit<TaskOrder, "op"> {
+  return {
     id: order.id,
     account_id: order.account,
     request_id: order.requestId,
@@ -168,11 +125,8 @@ async function write(sql: Queries, orders: readonly Order[], scale: number): Pro
     queue_seconds: order.queueSeconds,
     deadline_seconds: order.deadlineSeconds,
     max_active: order.maxActive,
-    hold: { n, ...holdOf(order, scale) },
-  })));
-  return [
-    ...await sql<Answer[]>`select * from task_create(${doc}::text::json)`,
-  ];
+    hold: holdOf(order, scale),
+  };
 }
 
 function holdOf(order: Order, scale: number) {
@@ -181,6 +135,7 @@ function holdOf(order: Order, scale: number) {
     account: order.account,
     quote: order.quote,
     clientRequestId: order.clientRequestId ?? undefined,
+    origin: order.origin,
     ttlSeconds: HOLD_SECONDS,
   }, scale);
 }
@@ -188,7 +143,7 @@ function holdOf(order: Order, scale: number) {
 /** What a look at the row would show, without one. */
 function rowOf(
   order: Order,
-  { created_at, deadline_at, allocations, held, held_at }: Answer,
+  { created_at, deadline_at, allocations, held, held_at }: OrderedTask,
 ): TaskRow {
   return {
     id: order.id,
@@ -219,5 +174,8 @@ function rowOf(
     price: snapshotOf(order.quote.price),
     held_at,
     resolved_at: null,
+    key_id: order.origin.key,
+    end_user: order.origin.user,
+    metadata: order.origin.metadata,
   };
 }

@@ -8,6 +8,8 @@ import type { MediaCalls } from "../../upstream/media_calls.ts";
 import type { TaskCreation } from "./create_task.ts";
 import type { DownloadLimits, DownloadSlots } from "./downloads.ts";
 import type { SubmissionTiming } from "./submit_task.ts";
+import type { TaskChanges } from "./task_changes.ts";
+import type { TaskWrites } from "./task_writes.ts";
 import type { EndStatus } from "./task.ts";
 import type { TaskWatch } from "./task_watch.ts";
 import type { Log } from "../../platform/telemetry/log.ts";
@@ -26,6 +28,8 @@ export interface TaskDeps {
   leaveSlot?(): void;
   timing: SubmissionTiming;
   creation: TaskCreation;
+  changes: TaskChanges;
+  writes: TaskWrites;
   watch: TaskWatch;
   /** The configuration that a task began under; the one in force where it is not stored. */
   configOf(version: string): Config | Promise<Config>;

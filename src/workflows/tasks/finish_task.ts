@@ -1,15 +1,17 @@
 import type { ApiError } from "../../lib/api_error.ts";
+import { formatDecimal, roundHalfUp, SCALE } from "../../lib/money.ts";
 import { renderOutputs } from "./render_task.ts";
 import type { Upstream } from "../../platform/config/config.ts";
 import type { Queries } from "../../platform/database/database.ts";
+import { chargeFields } from "../../domain/ledger/item.ts";
 import { costAttribution } from "../../domain/pricing/cost_attribution.ts";
 import { type Charge, chargeUsage } from "../../domain/pricing/quote.ts";
-import { priceFrom, type PriceSnapshot } from "../../domain/pricing/snapshot.ts";
-import type { Usage, UsageKind } from "../../model_types/usage.ts";
-import type { JobMessage } from "../../platform/queue/queue.ts";
-import { enqueueEvent } from "../../domain/webhooks/enqueue_event.ts";
+import { priceFrom } from "../../domain/pricing/snapshot.ts";
+import type { Usage } from "../../model_types/usage.ts";
+import { DELIVERY, type EventItem, eventItem } from "../../domain/webhooks/enqueue_event.ts";
 import type { TaskDeps } from "./deps.ts";
-import type { EndStatus, TaskOutput, TaskStage } from "./task.ts";
+import type { ClaimedRow, EndStatus, TaskOutput, TaskStage } from "./task.ts";
+import type { ReceiptPart, TaskEnding } from "./task_writes.ts";
 import { wakeParent } from "./subtasks.ts";
 
 /** How a task ends. */
@@ -20,6 +22,8 @@ export interface Ending {
   usage?: Usage | null;
   /** The charge, where the caller has computed it. */
   charge?: Charge | null;
+  /** What the charge is for, where several models took part. */
+  parts?: readonly ReceiptPart[];
   /** Of a pipeline: the stage it ended in, and the results of each stage. */
   stage?: string;
   stages?: readonly TaskStage[];
@@ -32,147 +36,118 @@ export interface Ending {
 
 /**
  * The task to end. A step of the task proves by its fence that it still has the lease. Others end it `unsent`, only
- * while no upstream can have received it, or `anytime`: the step that works on it then loses its lease.
+ * while no upstream can have received it, or `anytime`: the step that works on it then loses its lease. They have no
+ * usage to charge.
  */
 export type Finishing =
-  & { id: string }
-  & ({ fence: string } | { ends: "unsent" | "anytime" });
-
-interface EndedRow {
-  account_id: string;
-  request_id: string;
-  callback_url: string | null;
-  parent_id: string | null;
-  price: PriceSnapshot;
-  kind: UsageKind | null;
-}
-
-interface EndedTask extends EndedRow {
-  id: string;
-}
+  | Pick<ClaimedRow, "id" | "fence" | "account_id" | "callback_url" | "price" | "kind">
+  | { id: string; ends: "unsent" | "anytime" };
 
 /**
- * Ends a task once: status, results, settlement, task count, idempotency key and event in one transaction. Returns
- * false and changes nothing when it had ended before, or when the caller has lost its lease.
+ * Ends a task once: status, results, settlement, task count, idempotency key and event in one transaction, which tasks
+ * that end at the same moment share. Returns false and changes nothing when it had ended before, or when the caller
+ * has lost its lease.
  */
 export async function finishTask(
   deps: TaskDeps,
   task: Finishing,
   ending: Ending,
 ): Promise<boolean> {
-  let parent: string | null = null;
-  const messages = await deps.database.sql.begin(
-    async (sql): Promise<readonly JobMessage[] | null> => {
-      const ended = await endRow(sql, task, ending);
-      if (ended === null) return null;
-      // A subtask has no hold and no event.
-      parent = ended.parent_id;
-      if (parent !== null) return [];
-      const messages = await enqueueEndEvent(deps, sql, ended, ending);
-      // Last: from here on other transactions of the account wait for this one.
-      await resolveHold(deps, sql, ended, ending);
-      return messages;
-    },
-  );
-  if (messages === null) return false;
-  for (const message of messages) deps.queue.notify(message);
-  deps.watch.changed(task.id);
-  if (parent === null) deps.onEnd?.(ending.status);
-  else await wakeParent(deps, parent);
+  const { id } = task;
+  const owner = "fence" in task ? task : await findOwner(deps.database.sql, id);
+  if (owner === null) return false;
+  const ended = await deps.writes.end({
+    id,
+    account_id: owner.account_id,
+    ...rightToEnd(task),
+    ...fieldsOf(ending),
+    charge: chargeOf(task, ending),
+    event: endEvent(deps, id, owner.callback_url, ending),
+  });
+  if (ended === null) return false;
+  for (const id of ended.deliveries) deps.queue.notify({ kind: DELIVERY, id });
+  deps.watch.changed(id);
+  if (ended.parent_id !== null) {
+    await wakeParent(deps, ended.parent_id);
+    return true;
+  }
+  if (!deps.ledger.resolved(ended).isFirst) {
+    deps.log.error("hold of task resolved before the task ended", { task_id: id });
+  }
+  deps.onEnd?.(ending.status);
   return true;
 }
 
-/**
- * Ends the row of a task, and with it the count of the account's active tasks and the life of its idempotency key.
- * Null where the task may not be ended by this caller.
- */
-async function endRow(
+/** What a task keeps from its request, for a caller that has not claimed it. */
+async function findOwner(
   sql: Queries,
-  task: Finishing,
-  ending: Ending,
-): Promise<EndedTask | null> {
-  const { id } = task;
-  const { status, outputs = [], usage = null, units = 0, error } = ending;
-  const { stage = null, stages = null } = ending;
-  const json = {
-    outputs: JSON.stringify(outputs),
-    stages: stages === null ? null : JSON.stringify(stages),
-    usage: usage === null ? null : JSON.stringify(usage),
+  id: string,
+): Promise<Pick<ClaimedRow, "account_id" | "callback_url"> | null> {
+  const [row] = await sql<Pick<ClaimedRow, "account_id" | "callback_url">[]>`
+    select account_id, callback_url from task where id = ${id}`;
+  return row ?? null;
+}
+
+function rightToEnd(task: Finishing): Pick<TaskEnding, "fence" | "is_unsent"> {
+  return "fence" in task
+    ? { fence: task.fence, is_unsent: false }
+    : { fence: null, is_unsent: task.ends === "unsent" };
+}
+
+function fieldsOf(ending: Ending) {
+  const { status, outputs = [], usage = null, units = 0, error, stage, stages, upstream } = ending;
+  return {
+    status,
+    outputs,
+    units,
+    error_code: error?.code ?? null,
+    error_message: error?.message ?? null,
+    stage: stage ?? null,
+    stages: stages ?? null,
+    usage,
+    cost: subtaskCost(ending),
+    provider: upstream?.provider ?? null,
+    upstream_model: upstream?.model ?? null,
+    parts: ending.parts ?? null,
   };
-  const [row] = await sql<EndedRow[]>`
-    with ended as (
-      update task t
-         set status = ${status}, outputs = ${json.outputs}::text::jsonb, units = ${units},
-             progress = case when ${status} = 'succeeded' then 100 else t.progress end,
-             error_code = ${error?.code ?? null}, error_message = ${error?.message ?? null},
-             started_at = coalesce(t.started_at, t.submitted_at), completed_at = now(),
-             stage = coalesce(${stage}, t.stage),
-             stages = coalesce(${json.stages}::text::jsonb, t.stages),
-             usage = case when t.parent_id is not null then ${json.usage}::text::jsonb end,
-             updated_at = now(), wake_at = null, lease_until = null, dead_at = null, result = null,
-             fence = t.fence + 1
-       where t.id = ${id} and t.completed_at is null
-         and ${mayEnd(sql, task)}
-      returning t.account_id, t.request_id, t.callback_url, t.idempotency_key, t.parent_id),
-    kept as (
-      update idempotency i set expires_at = now() + interval '24 hours'
-        from ended e where i.account_id = e.account_id and i.key = e.idempotency_key
-                       and i.task_id = ${id}
-      returning i.key),
-    counted as (
-      update task_load l set active = l.active - 1
-        from ended e left join kept on true
-       where l.account_id = e.account_id and e.parent_id is null)
-    select e.account_id, e.request_id, e.callback_url, e.parent_id, h.price, h.kind
-      from ended e left join hold h on h.id = e.request_id`;
-  return row === undefined ? null : { ...row, id };
 }
 
-function mayEnd(sql: Queries, task: Finishing) {
-  if ("fence" in task) return sql`t.fence = ${task.fence}`;
-  return task.ends === "unsent" ? sql`t.phase = 'submit'` : sql`true`;
+/** What a subtask cost; its drama adds up what all of them did. */
+function subtaskCost({ usage = null, upstream }: Ending): string | null {
+  if (usage === null || upstream === undefined) return null;
+  const { cost } = costAttribution(upstream, usage);
+  return cost === null ? null : formatDecimal(roundHalfUp(cost, SCALE));
 }
 
-/** Writes the event of a task's end, and the jobs that deliver it; returns their messages. */
-async function enqueueEndEvent(
-  { files, queue }: TaskDeps,
-  sql: Queries,
-  { id, account_id, callback_url }: EndedTask,
+/** What its hold is settled with; null where nothing is charged. A subtask has no price: its parent pays. */
+function chargeOf(
+  task: Finishing,
+  { usage = null, charge, upstream }: Ending,
+): TaskEnding["charge"] {
+  if (charge !== undefined && charge !== null) return chargeFields(charge);
+  if (usage === null || !("price" in task) || task.price === null) return null;
+  return chargeFields(chargeUsage(
+    { price: priceFrom(task.price), kind: task.kind },
+    usage,
+    upstream === undefined ? undefined : costAttribution(upstream, usage),
+  ));
+}
+
+function endEvent(
+  { files }: TaskDeps,
+  taskId: string,
+  callbackUrl: string | null,
   { status, outputs = [] }: Ending,
-): Promise<readonly JobMessage[]> {
-  const messages = await enqueueEvent(sql, {
-    account: account_id,
-    taskId: id,
+): EventItem {
+  return eventItem({
     type: `task.${status}`,
-    callbackUrl: callback_url,
+    callbackUrl,
     data: {
-      task_id: id,
+      task_id: taskId,
       status,
       output: renderOutputs(outputs, { files, now: Date.now() }),
     },
   });
-  for (const message of messages) await queue.enqueueInTransaction(sql, message);
-  return messages;
-}
-
-/** Settles the hold of a task with its charge, or releases it where there is none. */
-async function resolveHold(
-  { ledger, log }: TaskDeps,
-  sql: Queries,
-  { id, request_id, price, kind }: EndedTask,
-  { usage = null, charge, upstream }: Ending,
-): Promise<void> {
-  const due = charge ?? (usage === null ? null : chargeUsage(
-    { price: priceFrom(price), kind },
-    usage,
-    upstream === undefined ? undefined : costAttribution(upstream, usage),
-  ));
-  const resolution = due === null
-    ? await ledger.releaseIn(sql, request_id)
-    : await ledger.settleIn(sql, request_id, due);
-  if (!resolution.isFirst) {
-    log.error("hold of task resolved before the task ended", { task_id: id });
-  }
 }
 
 /** Ends a task as failed; its whole hold is released. */

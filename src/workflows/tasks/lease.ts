@@ -2,40 +2,21 @@ import type { Queries } from "../../platform/database/database.ts";
 import type { ClaimedRow, StoredOutput } from "./task.ts";
 import { periodic } from "../../lib/timers.ts";
 import { ignoreStorageUnavailable } from "../../platform/database/storage_error.ts";
+import type { ChangedTask, ChangeFields, ChangeKind, TaskChanges } from "./task_changes.ts";
 
 /** Another process has claimed the task, or it has ended: this step must not change it any more. */
 export class LostLease extends Error {
   override readonly name = "LostLease";
 }
 
-/** After this time without renewal another process may claim the task. */
-const LEASE_SECONDS = 15;
 const RENEW_MS = 5_000;
-/** A notification may be slightly ahead of the database's clock. */
-const EARLY_MS = 50;
 
 /**
  * Claims a due task for this process: the fence is incremented, and only the holder of the newest fence may change the
  * row. Null: the task is not due, is claimed, or has ended. Tasks of a closed account are cancelled.
  */
-export async function claimTask(sql: Queries, id: string): Promise<ClaimedRow | null> {
-  const [task] = await sql<ClaimedRow[]>`
-    update task t
-       set fence = t.fence + 1, lease_until = now() + ${LEASE_SECONDS} * interval '1 second',
-           wake_at = now() + ${LEASE_SECONDS} * interval '1 second'
-      from task s left join hold h on h.id = s.request_id left join account a on a.id = s.account_id
-     where t.id = ${id} and s.id = t.id
-       and t.wake_at <= now() + ${EARLY_MS} * interval '1 millisecond'
-       and (t.lease_until is null or t.lease_until <= now())
-    returning t.id, t.account_id, t.request_id, t.type, t.model, t.status, t.progress, t.job,
-      t.callback_url, t.outputs, t.stage, t.phase, t.provider, t.upstream_model, t.upstream_id,
-      t.tried, t.result, t.cancel_sent_at, t.poll_count, t.failures, t.last_failure, t.download_tries, t.fence, t.parent_id,
-      t.wakeups, t.config_version, coalesce(t.cancel_requested_at, a.closed_at) as cancel_requested_at,
-      t.deadline_at <= now() as is_overdue,
-      extract(epoch from now() - t.created_at)::float8 as age_seconds,
-      extract(epoch from now() - t.submitted_at)::float8 as sent_seconds,
-      h.price, h.kind`;
-  return task ?? null;
+export async function claimTask(changes: TaskChanges, id: string): Promise<ClaimedRow | null> {
+  return (await changes.add({ kind: "claim", id }))?.claimed ?? null;
 }
 
 /** Ids of due tasks, longest due first. */
@@ -47,17 +28,14 @@ export async function dueTasks(sql: Queries, limit: number): Promise<string[]> {
 
 /** Renews the lease until disposed. `signal` aborts when the lease is lost, or when `stop` aborts. */
 export function keepLease(
-  sql: Queries,
+  changes: TaskChanges,
   { id, fence }: ClaimedRow,
   stop: AbortSignal,
 ): Disposable & { readonly signal: AbortSignal } {
   const lost = new AbortController();
   const renewing = periodic(async () => {
-    const { count } = await sql`
-      update task set lease_until = now() + ${LEASE_SECONDS} * interval '1 second',
-                      wake_at = now() + ${LEASE_SECONDS} * interval '1 second'
-       where id = ${id} and fence = ${fence} and completed_at is null`;
-    if (count === 0) lost.abort(new LostLease());
+    const renewed = await changes.add({ kind: "renew", id, fence });
+    if (renewed === null) lost.abort(new LostLease());
   }, {
     intervalMs: RENEW_MS,
     // The database is away for a moment; if it stays away, what follows fails by itself.
@@ -70,58 +48,67 @@ export function keepLease(
   };
 }
 
+/** Throws `LostLease` where the claim is not the newest any more. */
+async function change<Kind extends ChangeKind>(
+  changes: TaskChanges,
+  { id, fence }: ClaimedRow,
+  kind: Kind,
+  fields: ChangeFields[Kind],
+): Promise<ChangedTask> {
+  const changed = await changes.add({ ...fields, kind, id, fence });
+  if (changed === null) throw new LostLease();
+  return changed;
+}
+
 /** Recorded before the request is sent: after a crash it is known that an upstream may have the job. */
 export async function recordSubmitting(
-  sql: Queries,
-  { id, fence }: ClaimedRow,
-  upstream: { provider: string; model: string },
+  changes: TaskChanges,
+  task: ClaimedRow,
+  { provider, model }: { provider: string; model: string },
 ): Promise<void> {
-  const { count } = await sql`
-    update task set phase = 'submitting', provider = ${upstream.provider},
-                    upstream_model = ${upstream.model}, submitted_at = now(), last_failure = null
-     where id = ${id} and fence = ${fence} and completed_at is null`;
-  if (count === 0) throw new LostLease();
+  await change(changes, task, "submitting", { provider, upstream_model: model });
 }
 
 /** The upstream has accepted the job: the model's deadline starts. The lease stays. */
 export async function recordAccepted(
-  sql: Queries,
-  { id, fence }: ClaimedRow,
+  changes: TaskChanges,
+  task: ClaimedRow,
   upstreamId: string,
 ): Promise<void> {
-  const { count } = await sql`
-    update task set phase = 'accepted', upstream_id = ${upstreamId}, status = 'running',
-                    started_at = now(), updated_at = now(), poll_count = 0, failures = 0, tried = '{}',
-                    deadline_at = now() + make_interval(secs => deadline_seconds)
-     where id = ${id} and fence = ${fence} and completed_at is null`;
-  if (count === 0) throw new LostLease();
+  await change(changes, task, "accepted", { upstream_id: upstreamId });
+}
+
+/** The same, and releases the task until its first poll; due at once when a cancellation was requested meanwhile. */
+export async function recordRunning(
+  changes: TaskChanges,
+  task: ClaimedRow,
+  upstreamId: string,
+  { delayMs, progress = null }: TaskWait,
+): Promise<number> {
+  const { is_asked } = await change(changes, task, "accepted", {
+    upstream_id: upstreamId,
+    delay_ms: delayMs,
+    progress: wholePercent(progress),
+  });
+  return is_asked ? 0 : delayMs;
 }
 
 /** Stores results that the upstream returns only once, until they are copied. */
 export async function recordResult(
-  sql: Queries,
-  { id, fence }: ClaimedRow,
+  changes: TaskChanges,
+  task: ClaimedRow,
   result: unknown,
 ): Promise<void> {
-  const { count } = await sql`
-    update task set phase = 'copying', result = ${JSON.stringify(result)}::text::jsonb,
-                    status = 'running', started_at = submitted_at, updated_at = now(), failures = 0,
-                    deadline_at = now() + make_interval(secs => deadline_seconds)
-     where id = ${id} and fence = ${fence} and completed_at is null`;
-  if (count === 0) throw new LostLease();
+  await change(changes, task, "result", { result });
 }
 
 /** Records a copied result. An index that has a result keeps it. */
 export async function recordOutput(
-  sql: Queries,
-  { id, fence }: ClaimedRow,
+  changes: TaskChanges,
+  task: ClaimedRow,
   output: StoredOutput,
 ): Promise<void> {
-  const { count } = await sql`
-    update task set outputs = outputs || ${JSON.stringify([output])}::text::jsonb
-     where id = ${id} and fence = ${fence} and completed_at is null
-       and not outputs @> ${JSON.stringify([{ index: output.index }])}::text::jsonb`;
-  if (count === 0) throw new LostLease();
+  await change(changes, task, "output", { output });
 }
 
 export interface TaskWait {
@@ -134,38 +121,30 @@ export interface TaskWait {
 
 /** Releases the task until a later step; due at once when a cancellation was requested meanwhile. */
 export async function reschedule(
-  sql: Queries,
-  { id, fence }: ClaimedRow,
+  changes: TaskChanges,
+  task: ClaimedRow,
   { delayMs, progress = null, hasPolled = false }: TaskWait,
 ): Promise<number> {
-  const moved = progress === null ? null : Math.max(0, Math.min(99, Math.trunc(progress)));
-  const [row] = await sql<{ is_asked: boolean }[]>`
-    update task
-       set progress = greatest(progress, ${moved}::smallint),
-           updated_at = case when ${moved}::smallint > progress then now() else updated_at end,
-           poll_count = poll_count + ${hasPolled ? 1 : 0}, failures = 0, lease_until = null,
-           wake_at = case when cancel_requested_at is not null and cancel_sent_at is null
-                             and phase in ('submit', 'accepted')
-                       then now() else now() + ${delayMs} * interval '1 millisecond' end
-     where id = ${id} and fence = ${fence} and completed_at is null
-    returning cancel_requested_at is not null and cancel_sent_at is null
-                and phase in ('submit', 'accepted') as is_asked`;
-  if (row === undefined) throw new LostLease();
-  return row.is_asked ? 0 : delayMs;
+  const { is_asked } = await change(changes, task, "wait", {
+    delay_ms: delayMs,
+    progress: wholePercent(progress),
+    polls: hasPolled ? 1 : 0,
+  });
+  return is_asked ? 0 : delayMs;
+}
+
+/** Not 100: that is the progress of a task that has succeeded. */
+function wholePercent(progress: number | null): number | null {
+  return progress === null ? null : Math.max(0, Math.min(99, Math.trunc(progress)));
 }
 
 /** An upstream may have the job: the next step looks it up first. */
 export async function rescheduleUnclear(
-  sql: Queries,
-  { id, fence }: ClaimedRow,
+  changes: TaskChanges,
+  task: ClaimedRow,
   { lastFailure, delayMs }: { lastFailure: string; delayMs: number },
 ): Promise<void> {
-  const { count } = await sql`
-    update task
-       set last_failure = ${lastFailure}, failures = 0, lease_until = null,
-           wake_at = now() + ${delayMs} * interval '1 millisecond'
-     where id = ${id} and fence = ${fence} and completed_at is null`;
-  if (count === 0) throw new LostLease();
+  await change(changes, task, "unclear", { last_failure: lastFailure, delay_ms: delayMs });
 }
 
 /**
@@ -173,8 +152,8 @@ export async function rescheduleUnclear(
  * requested meanwhile. Returns the delay in milliseconds.
  */
 export async function rescheduleUnsent(
-  sql: Queries,
-  { id, fence }: ClaimedRow,
+  changes: TaskChanges,
+  task: ClaimedRow,
   { tried, lastFailure, delayMs, isNewRound = false }: {
     tried: readonly string[];
     lastFailure: string | null;
@@ -182,39 +161,30 @@ export async function rescheduleUnsent(
     isNewRound?: boolean;
   },
 ): Promise<number> {
-  const [row] = await sql<{ is_asked: boolean }[]>`
-    update task
-       set phase = 'submit', provider = null, upstream_model = null, submitted_at = null,
-           tried = ${tried as string[]}::text[], last_failure = ${lastFailure}, failures = 0,
-           poll_count = poll_count + ${isNewRound ? 1 : 0}, lease_until = null,
-           wake_at = case when cancel_requested_at is not null then now()
-                       else now() + ${delayMs} * interval '1 millisecond' end
-     where id = ${id} and fence = ${fence} and completed_at is null
-    returning cancel_requested_at is not null as is_asked`;
-  if (row === undefined) throw new LostLease();
-  return row.is_asked ? 0 : delayMs;
+  const { is_asked } = await change(changes, task, "unsent", {
+    tried,
+    last_failure: lastFailure,
+    delay_ms: delayMs,
+    polls: isNewRound ? 1 : 0,
+  });
+  return is_asked ? 0 : delayMs;
 }
 
-export async function recordCancelSent(sql: Queries, { id, fence }: ClaimedRow): Promise<void> {
-  const { count } = await sql`
-    update task set cancel_sent_at = now()
-     where id = ${id} and fence = ${fence} and completed_at is null`;
-  if (count === 0) throw new LostLease();
+export async function recordCancelSent(changes: TaskChanges, task: ClaimedRow): Promise<void> {
+  await change(changes, task, "cancel_sent", {});
 }
 
 /** Counts a failed download; it is tried again later. */
 export async function recordDownloadFailed(
-  sql: Queries,
-  { id, fence }: ClaimedRow,
+  changes: TaskChanges,
+  task: ClaimedRow,
   reason: string,
   delayMs: number,
 ): Promise<void> {
-  const { count } = await sql`
-    update task
-       set download_tries = download_tries + 1, last_failure = ${reason.slice(0, 500)},
-           lease_until = null, wake_at = now() + ${delayMs} * interval '1 millisecond'
-     where id = ${id} and fence = ${fence} and completed_at is null`;
-  if (count === 0) throw new LostLease();
+  await change(changes, task, "download_failed", {
+    last_failure: reason.slice(0, 500),
+    delay_ms: delayMs,
+  });
 }
 
 const FAILURES_MAX = 8;
@@ -225,7 +195,7 @@ const FAILURE_MS_MAX = 60_000;
  * deadline wakes the task. Returns the delay in milliseconds; null when it is not repeated.
  */
 export async function recordFailure(
-  sql: Queries,
+  changes: TaskChanges,
   { id, fence, failures }: ClaimedRow,
   reason: string,
   mayDie: boolean,
@@ -233,12 +203,11 @@ export async function recordFailure(
   const isDead = mayDie && failures + 1 >= FAILURES_MAX;
   const delayMs = Math.min(FAILURE_MS_MAX, 250 * 2 ** Math.min(failures, 12)) *
     (0.8 + 0.4 * Math.random());
-  await sql`
-    update task
-       set failures = failures + 1, last_failure = ${reason.slice(0, 500)}, lease_until = null,
-           dead_at = case when ${isDead} then now() end,
-           wake_at = case when ${isDead} then greatest(deadline_at, now())
-                       else now() + ${delayMs} * interval '1 millisecond' end
-     where id = ${id} and fence = ${fence} and completed_at is null`;
+  const fields: ChangeFields["failure"] = {
+    last_failure: reason.slice(0, 500),
+    delay_ms: isDead ? null : delayMs,
+  };
+  // A step that has lost its lease has nothing to record.
+  await changes.add({ kind: "failure", id, fence, ...fields });
   return isDead ? null : delayMs;
 }

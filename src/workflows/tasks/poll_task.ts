@@ -3,7 +3,7 @@ import type { NextStep } from "../../platform/queue/queue.ts";
 import { UpstreamFailure } from "../../upstream/failure.ts";
 import { jobError } from "../../upstream/job_error.ts";
 import type { JobStatus, MediaUsage, UpstreamOutput } from "../../upstream/media_adapter.ts";
-import { copyOutputs } from "./copy_outputs.ts";
+import { type Copied, copyOutputs } from "./copy_outputs.ts";
 import { failTask, finishTask } from "./finish_task.ts";
 import { recordCancelSent, recordDownloadFailed, reschedule } from "./lease.ts";
 import type { AssignedStep, MediaStep } from "./media_step.ts";
@@ -38,7 +38,7 @@ async function cancelled(
     if (error instanceof UpstreamFailure && error.received === "declined") return null;
     throw error;
   });
-  await recordCancelSent(deps.database.sql, task);
+  await recordCancelSent(deps.changes, task);
   return seen;
 }
 
@@ -63,13 +63,9 @@ export async function succeed(
   seen: { outputs: readonly UpstreamOutput[]; usage: MediaUsage | null },
 ): Promise<NextStep> {
   const { deps, task, assignment } = step;
-  const isRemote = seen.outputs.some((output) => "url" in output);
-  const { slots } = deps.downloads;
-  const slot = isRemote ? slots.acquire(task.account_id, assignment.upstream.provider) : NO_SLOT;
-  if (slot === null) return await schedulePoll(step, null);
-  using _ = slot;
-  if (isRemote) deps.leaveSlot?.();
-  const { stored: outputs, failure } = await copyOutputs(step, seen.outputs);
+  const copied = await copyInSlot(step, seen.outputs);
+  if (copied === null) return await schedulePoll(step, null);
+  const { stored: outputs, failure } = copied;
   if (failure !== null && task.download_tries + 1 < deps.downloads.limits.tries) {
     return await scheduleDownload(step, failure);
   }
@@ -91,8 +87,20 @@ export async function succeed(
   return "done";
 }
 
-/** Results in the response itself need no download. */
-const NO_SLOT: Disposable = { [Symbol.dispose]() {} };
+/** Copies results that must be downloaded while it has a slot for that; null if there is none for a while. */
+async function copyInSlot(
+  step: AssignedStep,
+  outputs: readonly UpstreamOutput[],
+): Promise<Copied | null> {
+  const { deps, task, assignment, signal } = step;
+  // Results in the response itself need no download.
+  if (!outputs.some((output) => "url" in output)) return await copyOutputs(step, outputs);
+  deps.leaveSlot?.();
+  const { slots, limits: { waitMs } } = deps.downloads;
+  const { provider } = assignment.upstream;
+  using slot = await slots.acquire(task.account_id, provider, { waitMs, signal });
+  return slot === null ? null : await copyOutputs(step, outputs);
+}
 
 async function scheduleDownload(
   { deps, task }: AssignedStep,
@@ -100,7 +108,7 @@ async function scheduleDownload(
 ): Promise<NextStep> {
   const { retryMs } = deps.downloads.limits;
   const againInMs = retryMs * 4 ** Math.min(task.download_tries, 8) * (0.8 + 0.4 * Math.random());
-  await recordDownloadFailed(deps.database.sql, task, failure.message, againInMs);
+  await recordDownloadFailed(deps.changes, task, failure.message, againInMs);
   return { againInMs };
 }
 
@@ -131,7 +139,7 @@ async function schedulePoll(
   const { firstMs, maxMs } = deps.media.polling(assignment);
   const pace = Math.min(maxMs, firstMs * 1.5 ** Math.min(task.poll_count + 1, 30));
   const delayMs = pace * (0.8 + 0.4 * Math.random());
-  const againInMs = await reschedule(deps.database.sql, task, {
+  const againInMs = await reschedule(deps.changes, task, {
     delayMs,
     progress,
     hasPolled: true,

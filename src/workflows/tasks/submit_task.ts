@@ -10,6 +10,7 @@ import { failTask, finishTask } from "./finish_task.ts";
 import {
   recordAccepted,
   recordResult,
+  recordRunning,
   recordSubmitting,
   reschedule,
   rescheduleUnclear,
@@ -93,7 +94,7 @@ async function submitTo(step: AssignedStep, attempt: AttemptKind): Promise<NextS
     if (error instanceof ApiError && !error.isServerError) return await failTask(deps, task, error);
     throw error;
   }
-  await recordSubmitting(deps.database.sql, task, assignment.upstream);
+  await recordSubmitting(deps.changes, task, assignment.upstream);
   let submitted;
   try {
     submitted = await deps.media.submit(assignment, upstreamJob(step, inputs), signal, attempt);
@@ -136,7 +137,7 @@ async function afterResponse(step: AssignedStep, { id, status }: Submitted): Pro
   }
   // Bytes are copied at once; URLs are recorded, so that a crash does not lose them.
   if (status.state === "succeeded" && status.outputs.every((output) => "url" in output)) {
-    await recordResult(deps.database.sql, task, { outputs: status.outputs, usage: status.usage });
+    await recordResult(deps.changes, task, { outputs: status.outputs, usage: status.usage });
   }
   return await conclude(step, status);
 }
@@ -144,21 +145,23 @@ async function afterResponse(step: AssignedStep, { id, status }: Submitted): Pro
 /** Continues a job that its upstream knows by `id`; `seen` is its status, if the response has one. */
 async function accepted(step: AssignedStep, id: string, seen?: JobStatus): Promise<NextStep> {
   const { deps, task, assignment } = step;
-  await recordAccepted(deps.database.sql, task, id);
-  deps.watch.changed(task.id);
   if (seen !== undefined && seen.state !== "queued" && seen.state !== "running") {
+    await recordAccepted(deps.changes, task, id);
+    deps.watch.changed(task.id);
     return await conclude({ ...step, task: { ...task, upstream_id: id } }, seen);
   }
   const delayMs = deps.media.polling(assignment).firstMs;
   const progress = seen?.progress ?? null;
-  return { againInMs: await reschedule(deps.database.sql, task, { delayMs, progress }) };
+  const againInMs = await recordRunning(deps.changes, task, id, { delayMs, progress });
+  deps.watch.changed(task.id);
+  return { againInMs };
 }
 
 async function afterFailure(
   { deps, task, assignment }: AssignedStep,
   failure: UpstreamFailure,
 ): Promise<NextStep> {
-  const { sql } = deps.database;
+  const { changes } = deps;
   switch (decideFallback(failure, "once")) {
     case "look_up": {
       const lastFailure = failure.hasProviderResponse ? failure.kind : UNANSWERED;
@@ -166,7 +169,7 @@ async function afterFailure(
         return await failTask(deps, task, answerLost(lastFailure));
       }
       const delayMs = deps.timing.lookupMs;
-      await rescheduleUnclear(sql, task, { lastFailure, delayMs });
+      await rescheduleUnclear(changes, task, { lastFailure, delayMs });
       return { againInMs: delayMs };
     }
     case "fail":
@@ -175,7 +178,7 @@ async function afterFailure(
       return await awaitUpstream(deps, task, NO_PLACE_MS);
     case "next":
       return {
-        againInMs: await rescheduleUnsent(sql, task, {
+        againInMs: await rescheduleUnsent(changes, task, {
           tried: [...task.tried, upstreamName(assignment.upstream)],
           lastFailure: failure.kind,
           delayMs: 0,
@@ -199,8 +202,8 @@ async function awaitUpstream(
     );
   }
   const { tried, last_failure: lastFailure } = task;
-  const { sql } = deps.database;
-  return { againInMs: await rescheduleUnsent(sql, task, { tried, lastFailure, delayMs }) };
+  const waiting = { tried, lastFailure, delayMs };
+  return { againInMs: await rescheduleUnsent(deps.changes, task, waiting) };
 }
 
 /** Every upstream has failed the job: all are tried again later, unless a request waits for the task. */
@@ -209,7 +212,7 @@ async function nextRound(deps: TaskDeps, task: MediaTask): Promise<NextStep> {
   const delayMs = task.job.is_awaited === true ? null : untilNextRoundMs(task.poll_count, kind);
   if (delayMs === null) return await failTask(deps, task, jobError(kind));
   return {
-    againInMs: await rescheduleUnsent(deps.database.sql, task, {
+    againInMs: await rescheduleUnsent(deps.changes, task, {
       tried: [],
       lastFailure: kind,
       delayMs,
@@ -226,7 +229,7 @@ async function nextRound(deps: TaskDeps, task: MediaTask): Promise<NextStep> {
  */
 export async function recoverSubmission(step: MediaStep): Promise<NextStep> {
   const { deps, task, signal } = step;
-  const { sql } = deps.database;
+  const { changes } = deps;
   const assignment = await findAssignedUpstream(deps, task);
   if (assignment === null) return await failUnreachable(deps, task);
   let found;
@@ -234,7 +237,7 @@ export async function recoverSubmission(step: MediaStep): Promise<NextStep> {
     found = await deps.media.find(assignment, task.id, signal);
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
-    return { againInMs: await reschedule(sql, task, { delayMs: untilNextLookup(deps, task) }) };
+    return { againInMs: await reschedule(changes, task, { delayMs: untilNextLookup(deps, task) }) };
   }
   const isAnswered = ANSWERED.has(task.last_failure);
   if (found === "unknown") return await failTask(deps, task, answerLost(task.last_failure));
@@ -245,10 +248,10 @@ export async function recoverSubmission(step: MediaStep): Promise<NextStep> {
   const leftMs = (settleSeconds - (task.sent_seconds ?? 0)) * 1000;
   if (leftMs > 0) {
     const delayMs = Math.min(untilNextLookup(deps, task), leftMs);
-    return { againInMs: await reschedule(sql, task, { delayMs }) };
+    return { againInMs: await reschedule(changes, task, { delayMs }) };
   }
   return {
-    againInMs: await rescheduleUnsent(sql, task, {
+    againInMs: await rescheduleUnsent(changes, task, {
       tried: [...task.tried, upstreamName(assignment.upstream)],
       lastFailure: task.last_failure ?? UNANSWERED,
       delayMs: 0,

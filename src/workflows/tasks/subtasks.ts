@@ -17,12 +17,14 @@ export async function wakeParent({ database, queue, log }: TaskDeps, id: string)
   }
 }
 
-/** Requests the cancellation of all subtasks that have not ended. */
+/** Requests the cancellation of all subtasks that have not ended, locked in order as `task_change` does. */
 export async function cancelSubtasks({ database, queue }: TaskDeps, parent: string): Promise<void> {
   const asked = await database.sql<{ id: string }[]>`
     update task set cancel_requested_at = now(),
                     wake_at = case when lease_until > now() then wake_at else now() end
-     where parent_id = ${parent} and completed_at is null and cancel_requested_at is null
+     where id in (select id from task
+                   where parent_id = ${parent} and completed_at is null and cancel_requested_at is null
+                   order by id for no key update)
     returning id`;
   for (const { id } of asked) queue.notify({ kind: TASK, id });
 }

@@ -1,6 +1,7 @@
 import type { MediaKind, TaskJob } from "../../model_types/definition.ts";
 import type { MediaJobType, ModelType } from "../../model_types/model_types.ts";
 import type { ReceiptRow } from "../../domain/ledger/receipt.ts";
+import type { Metadata } from "../../domain/ledger/request_origin.ts";
 import type { HoldState } from "../../domain/ledger/item.ts";
 import type { PriceSnapshot } from "../../domain/pricing/snapshot.ts";
 import type { Usage, UsageKind } from "../../model_types/usage.ts";
@@ -91,6 +92,9 @@ export interface TaskRow {
   readonly price: PriceSnapshot;
   readonly held_at: Date;
   readonly resolved_at: Date | null;
+  readonly key_id: string | null;
+  readonly end_user: string | null;
+  readonly metadata: Metadata | null;
 }
 
 /** Its receipt's row. */
@@ -120,6 +124,9 @@ export function receiptOf(row: TaskRow): ReceiptRow {
     price,
     created_at: row.held_at,
     resolved_at: row.resolved_at,
+    key_id: row.key_id,
+    end_user: row.end_user,
+    metadata: row.metadata,
   };
 }
 
@@ -148,8 +155,9 @@ export interface ClaimedRow {
   readonly upstream_id: string | null;
   readonly tried: readonly string[];
   readonly result: unknown;
-  readonly cancel_requested_at: Date | null;
-  readonly cancel_sent_at: Date | null;
+  /** Times of the database, as ISO text. */
+  readonly cancel_requested_at: string | null;
+  readonly cancel_sent_at: string | null;
   readonly poll_count: number;
   readonly failures: number;
   readonly last_failure: string | null;

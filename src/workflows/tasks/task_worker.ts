@@ -42,9 +42,9 @@ export function taskWorker(deps: TaskDeps, handlers: ReadonlyMap<string, TaskHan
       return await dueTasks(sql, limit);
     },
     async step(id, stop, leaveSlot) {
-      const row = await claimTask(sql, id);
+      const row = await claimTask(deps.changes, id);
       if (row === null) return "done";
-      using lease = keepLease(sql, row, stop);
+      using lease = keepLease(deps.changes, row, stop);
       try {
         if (row.is_overdue) return await expire(deps, row, lease.signal);
         const advance = handlers.get(row.type) ?? advanceMedia;
@@ -102,14 +102,13 @@ async function afterError(
   const isBytes = error instanceof ApiError && error.code === "storage_unavailable";
   // The failure cannot be recorded: the lease expires, and the sweeper finds the task.
   if (!isBytes && isStorageUnavailable(error)) throw error;
-  const { sql } = deps.database;
   if (stop.aborted) {
     // If the database is away too, the lease expires and the sweeper finds the task.
-    await reschedule(sql, task, { delayMs: 0 }).catch(() => undefined);
+    await reschedule(deps.changes, task, { delayMs: 0 }).catch(() => undefined);
     return "done";
   }
   const reason = describeError(error);
-  const againInMs = await recordFailure(sql, task, reason, !isBytes);
+  const againInMs = await recordFailure(deps.changes, task, reason, !isBytes);
   deps.log[againInMs === null ? "error" : "warn"]("task step failed", {
     task_id: task.id,
     phase: task.phase,

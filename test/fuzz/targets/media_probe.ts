@@ -62,7 +62,7 @@ const target: FuzzTarget = {
     random.oneIn(50) ? random.bytes(random.size(4096)) : mutate(random, { corpus, tokens: TOKENS }),
   async run(input) {
     counts.sniffed++;
-    const type = await probe.sniff("account", input);
+    const { type, facts } = await probe.sniff("account", input);
     if (type === null || input.length === 0) return;
     counts.measured++;
     const { kind, mimeType } = type;
@@ -71,6 +71,7 @@ const target: FuzzTarget = {
       mimeType,
       bytes: input.length,
       head: input.slice(0, 64 * 1024),
+      sniffed: facts,
     });
     assert.ok([width, height, durationMs].every(isMeasure), `${width} ${height} ${durationMs}`);
   },

@@ -12,7 +12,9 @@ begin
   perform from wallet where account_id = for_account for no key update;
   if not found then return 'unknown'; end if;
   select case credit when cash_id then amount else -amount end into booked
-    from transfer where id = transfer_id;
+    from (select id, credit, amount from transfer
+          union all select id, credit, amount from archived_reference) t
+   where id = transfer_id;
   if found then
     return case booked when value then 'already' else 'conflict' end;
   end if;

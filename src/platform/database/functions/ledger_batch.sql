@@ -6,7 +6,10 @@
 --
 -- Reserving for a hold and resolving one are written out here and not functions: a call per item would cost more than
 -- a twentieth of the item. What runs once per call, or seldom, has its own function.
-create or replace function ledger_batch(doc json) returns setof ledger_outcome
+--
+-- `charges` are items too, as charge_columns, which may be booked all at once (see ledger_charge).
+create or replace function ledger_batch(doc json, charges json default null)
+returns setof ledger_outcome
 language plpgsql
 -- The tables grow from nothing to millions of rows between two updates of their statistics; the queries
 -- here always read a handful of rows by key.
@@ -41,12 +44,21 @@ declare
   c                ledger_resolution;
   open_holds       hold[];
   resolved         receipt[] := '{}'; -- of items that concern no open hold
+  -- Reserves of the items that are not gone, bucket by bucket.
+  line_reserve     text[];
+  line_bucket      text[];
+  line_held        numeric[];
+  line_drawn       numeric[];
+  lines            int[]; -- positions of what the item has drawn
+  is_reserved      boolean; -- the reserve has what the item has drawn
+  is_drawn         boolean; -- the item charges what was drawn from a reserve
   buckets          int[]; -- positions of the buckets that a hold uses
   own              int; -- allocations that the hold has
   mixed            record;
   beyond           numeric[]; -- what allocations after those take beyond the hold
   covered          bigint; -- units that quota pays for
   owed             numeric; -- money for the other units
+  paid             numeric; -- money for them that a hold has found
   part             numeric;
   result           ledger_outcome;
   -- Written at the end, each kind at once.
@@ -55,22 +67,44 @@ declare
   checkpoints      jsonb := '{}'; -- by the hold's id
   new_transfers    transfer[] := '{}'; -- without the captures
   batch_id         uuid := gen_random_uuid();
+  usual            charge_columns := json_populate_record(null::charge_columns, charges);
+  charged          bigint;
+  charge_batch_id  uuid := gen_random_uuid();
 begin
   batch := array(
     select row(i.n, i.op, i.id, coalesce(i.account_id, ledger_account_of(i.id)),
                i.num, i.den, i.units, i.usage, i.scale, i.request_id, i.client_request_id, i.model,
-               i.kind, i.price, i.ttl_seconds, i.upstream, i.cost, i.beyond_hold)::ledger_item
+               i.kind, i.price, i.ttl_seconds, i.upstream, i.cost, i.beyond_hold, i.reserve_id, i.allocations, i.held,
+               i.amount, i.max_units, i.begun_at, i.is_told, i.may_wait, i.key_id, i.end_user,
+               i.metadata)::ledger_item
       from json_populate_recordset(null::ledger_item, doc) i);
-  accounts := array(select account_id from unnest(batch));
+  accounts := array(select account_id from unnest(batch)) || usual.account_id;
 
   perform ledger_lock_wallets(accounts);
   at := ledger_now();
+
+  if charges is not null then
+    return query select * from ledger_charge(usual, at, charge_batch_id);
+    get diagnostics charged = row_count;
+    if charged < cardinality(usual.n) then
+      batch := batch || ledger_charge_items(usual, charge_batch_id);
+    end if;
+    if cardinality(batch) = 0 then return; end if;
+  end if;
 
   open_holds := array(select h from hold h where id = any (array(select id from unnest(batch))));
   if cardinality(open_holds) < cardinality(batch) then
     resolved := array(
       select r from ledger_find_receipts(
         array(select id from unnest(batch) except select id from unnest(open_holds))) r);
+  end if;
+
+  if exists (select from unnest(batch) where reserve_id is not null) then
+    select array_agg(r.id order by r.id, l.slot), array_agg(l.bucket order by r.id, l.slot),
+           array_agg(l.held order by r.id, l.slot), array_agg(l.drawn order by r.id, l.slot)
+      into line_reserve, line_bucket, line_held, line_drawn
+      from reserve r, unnest(r.allocations, r.held, r.drawn) with ordinality as l (bucket, held, drawn, slot)
+     where r.id = any (array(select reserve_id from unnest(batch)));
   end if;
 
   select array_agg(account_id), array_agg(id), array_agg(unit), array_agg(remaining), array_agg(frozen),
@@ -82,8 +116,9 @@ begin
 
   for item in
     select i.*, h.id as hold_id, h.account_id as hold_account, h.model as hold_model, h.kind as hold_kind,
-           h.state, h.scale as hold_scale, h.amount, h.units as hold_units, h.allocations, h.held, h.taken,
-           h.shortfall, h.checkpoint, h.expires_at, h.beyond_hold as is_beyond
+           h.state, h.scale as hold_scale, h.amount as hold_amount, h.units as hold_units,
+           h.allocations as hold_allocations, h.held as hold_held, h.taken, h.shortfall,
+           h.checkpoint, h.expires_at, h.beyond_hold as is_beyond
       from unnest(batch) i
       left join (
         select id, account_id, model, kind, 'open' as state, scale, amount, units, allocations, held,
@@ -100,19 +135,67 @@ begin
       first := first + 1;
     end loop;
 
+    is_reserved := item.reserve_id is not null;
+    if is_reserved then
+      lines := '{}';
+      for slot in 1 .. cardinality(item.allocations) loop
+        k := 1;
+        while line_reserve[k] <> item.reserve_id or line_bucket[k] <> item.allocations[slot] loop
+          k := k + 1;
+        end loop;
+        lines := lines || k;
+        is_reserved := is_reserved and coalesce(line_held[k] >= item.held[slot], false);
+      end loop;
+    end if;
+
+    is_drawn := false;
+    if item.op = 'charge' then
+      if item.hold_id is null and bucket_account[first] = item.account_id then
+        is_drawn := true;
+        item.hold_id := item.id;
+        item.hold_account := item.account_id;
+        item.hold_kind := item.kind;
+        item.hold_scale := item.scale;
+        item.state := 'open';
+        item.is_beyond := item.beyond_hold;
+        item.hold_allocations := item.allocations;
+        item.hold_held := item.held;
+        if not is_reserved then
+          -- The lease has ended, or what was drawn was returned without it: the free balance pays, as far as it goes.
+          item.is_beyond := true;
+          item.hold_allocations := '{}';
+          item.hold_held := '{}';
+        end if;
+      end if;
+      item.op := case when item.num is null then 'release' else 'settle' end;
+    end if;
+
     if item.op = 'hold' then
       part := ledger_round_up(item.num, item.den, 1, 1, item.scale);
       if item.hold_id is not null then
         result.outcome := case
-          when (item.hold_account, item.hold_model, item.hold_kind, item.hold_units, item.amount)
+          when (item.hold_account, item.hold_model, item.hold_kind, item.hold_units, item.hold_amount)
             is not distinct from (item.account_id, item.model, item.kind, item.units, part)
           then 'already' else 'conflict' end;
       elsif bucket_account[first] is distinct from item.account_id then
         result.outcome := 'unknown';
+      elsif is_reserved then
+        -- What was drawn gets a hold of its own; it stays frozen.
+        r := row(item.n, part, item.allocations, item.held);
+        for slot in 1 .. cardinality(lines) loop
+          line_held[lines[slot]] := line_held[lines[slot]] - item.held[slot];
+          if item.is_told then
+            line_drawn[lines[slot]] := line_drawn[lines[slot]] - item.held[slot];
+          end if;
+        end loop;
+        reservations := reservations || r;
+        result.outcome := 'held';
+        result.state := 'open';
       else
         r := row(item.n, part, '{}', '{}');
         buckets := '{}';
         covered := 0;
+        paid := 0;
         owed := part;
         k := first;
         while owed > 0 and bucket_account[k] = item.account_id loop
@@ -120,6 +203,7 @@ begin
           if not bucket_ended[k] and bucket_unit[k] = 'money' then
             part := least(bucket_remaining[k] - bucket_frozen[k], owed);
             owed := owed - part;
+            paid := paid + part;
           elsif not bucket_ended[k] and bucket_unit[k] = item.kind and item.units > 0 then
             part := least(bucket_remaining[k] - bucket_frozen[k], item.units - covered);
             covered := covered + part;
@@ -135,6 +219,8 @@ begin
 
         if owed > 0 then
           result.outcome := 'insufficient';
+          result.retry_ms := ledger_recall_for(item.account_id, at, item.kind, item.num, item.den, item.units,
+                                               item.scale, covered, paid);
         else
           for slot in 1 .. cardinality(buckets) loop
             bucket_frozen[buckets[slot]] := bucket_frozen[buckets[slot]] + r.held[slot];
@@ -175,12 +261,15 @@ begin
         item.cost := item.checkpoint ->> 'cost';
       end if;
       c.id := item.id;
+      c.n := item.n;
+      c.is_drawn := is_drawn;
+      c.is_reserved := is_drawn and is_reserved;
       c.state := case item.op when 'settle' then 'settled' when 'release' then 'released' else 'expired' end;
       c.taken := '{}';
       c.usage := item.usage;
       c.upstream := item.upstream;
       c.cost := item.cost;
-      own := cardinality(item.allocations);
+      own := cardinality(item.hold_allocations);
       owed := 0;
       covered := 0;
       if item.op = 'settle' and item.num > 0 then
@@ -188,9 +277,9 @@ begin
         while bucket_account[cash + 1] = item.account_id loop
           cash := cash + 1;
         end loop;
-        if item.allocations[1] = bucket_id[cash] and item.num <= item.held[1] * item.den then
+        if item.hold_allocations[1] = bucket_id[cash] and item.num <= item.hold_held[1] * item.den then
           -- The usual case: cash alone pays, and the hold is enough. The same as ledger_owed, with less to compute.
-          owed := greatest(0, least(item.held[1], ledger_round_half_up(
+          owed := greatest(0, least(item.hold_held[1], ledger_round_half_up(
             item.num + bucket_carry[cash] * item.den, item.den, 1, 1, item.hold_scale)));
           if item.num <> owed * item.den then
             bucket_carry[cash] := bucket_carry[cash] + ledger_carry(item.num, item.den, owed);
@@ -199,48 +288,67 @@ begin
           h := null;
           h.kind := item.hold_kind;
           h.scale := item.hold_scale;
-          h.allocations := item.allocations;
-          h.held := item.held;
+          h.allocations := item.hold_allocations;
+          h.held := item.hold_held;
           h.beyond_hold := item.is_beyond;
           select * into mixed
             from ledger_settle_mixed(item.num, item.den, item.units, h, first, cash, bucket_id, bucket_unit,
                                      bucket_remaining, bucket_frozen, bucket_ended, bucket_carry[cash]);
+          if item.may_wait and mixed.unpaid > 0 then
+            result.retry_ms := ledger_recall_for(item.account_id, at, null, mixed.unpaid, 1, 0, item.hold_scale, 0, 0);
+            if result.retry_ms is not null then
+              result.outcome := 'insufficient';
+              return next result;
+              continue;
+            end if;
+          end if;
           owed := mixed.owed;
           covered := mixed.covered;
           beyond := mixed.beyond;
           bucket_carry[cash] := mixed.carry;
-          item.allocations := mixed.allocations;
-          item.held := mixed.held;
+          item.hold_allocations := mixed.allocations;
+          item.hold_held := mixed.held;
         end if;
       elsif item.num < 0 then
         owed := item.num; -- the constraint of the table rejects it
       end if;
 
-      for slot in 1 .. cardinality(item.allocations) loop
+      for slot in 1 .. cardinality(item.hold_allocations) loop
         k := first;
-        while bucket_id[k] <> item.allocations[slot] loop
+        while bucket_id[k] <> item.hold_allocations[slot] loop
           k := k + 1;
         end loop;
         if bucket_id[k] is null then
-          raise exception 'Hold % reserves %, which is gone', item.id, item.allocations[slot];
+          raise exception 'Hold % reserves %, which is gone', item.id, item.hold_allocations[slot];
         end if;
         if slot > own then
           part := beyond[slot - own];
         elsif bucket_unit[k] = 'money' then
-          part := least(item.held[slot], owed);
+          part := least(item.hold_held[slot], owed);
         else
-          part := least(item.held[slot], covered);
+          part := least(item.hold_held[slot], covered);
           covered := covered - part::bigint;
         end if;
         if bucket_unit[k] = 'money' then
           owed := owed - part;
         end if;
         c.taken := c.taken || part;
-        bucket_frozen[k] := bucket_frozen[k] - item.held[slot];
+        if is_drawn then
+          -- The rest of what was drawn stays in the reserve.
+          bucket_frozen[k] := bucket_frozen[k] - least(item.hold_held[slot], part);
+          if slot <= own then
+            line_held[lines[slot]] := line_held[lines[slot]] - part;
+            if item.is_told then
+              line_drawn[lines[slot]] := line_drawn[lines[slot]] - item.hold_held[slot];
+            end if;
+          end if;
+        else
+          bucket_frozen[k] := bucket_frozen[k] - item.hold_held[slot];
+        end if;
         bucket_remaining[k] := bucket_remaining[k] - part;
         bucket_captured[k] := bucket_captured[k] + part;
-        if bucket_ended[k] and item.held[slot] > part then
-          part := item.held[slot] - part;
+        if bucket_ended[k] and item.hold_held[slot] > part and not is_drawn then
+          part := item.hold_held[slot] - part;
           bucket_remaining[k] := bucket_remaining[k] - part;
           new_transfers := new_transfers || row(
             item.id || '/' || slot || '/expired', bucket_unit[k], bucket_id[k],
@@ -248,8 +356,8 @@ begin
             part, item.account_id, item.id, 'breakage', null, null, at, batch_id)::transfer;
         end if;
       end loop;
-      c.allocations := item.allocations;
-      c.held := item.held;
+      c.allocations := item.hold_allocations;
+      c.held := item.hold_held;
       c.shortfall := owed;
       if owed > 0 then
         new_transfers := new_transfers || row(
@@ -262,7 +370,7 @@ begin
     end if;
 
     if result.outcome = 'already' then
-      result := row(item.n, item.id, 'already', item.state, item.allocations, item.held, item.taken,
+      result := row(item.n, item.id, 'already', item.state, item.hold_allocations, item.hold_held, item.taken,
                     item.shortfall, item.account_id);
     end if;
     return next result;
@@ -273,6 +381,14 @@ begin
    where p.id = c.id and p.id = any (bucket_id)
      and (p.remaining, p.frozen, p.carry) is distinct from (c.remaining, c.frozen, c.carry);
   perform ledger_write_batch(batch, reservations, checkpoints, resolutions, at, batch_id);
+  if cardinality(line_reserve) > 0 then
+    update reserve r set held = l.held, drawn = l.drawn
+      from (select id, array_agg(held order by n) as held,
+                   array_agg(greatest(0, least(drawn, held)) order by n) as drawn
+              from unnest(line_reserve, line_held, line_drawn) with ordinality as l (id, held, drawn, n)
+             group by id) l
+     where r.id = l.id and r.id = any (line_reserve);
+  end if;
   insert into transfer (id, unit, debit, credit, amount, account_id, kind, created_at, batch)
   select batch_id || '/' || id, unit, id, case unit when 'money' then 'revenue' else 'quota_used' end, amount,
          account_id, 'capture', at, batch_id

@@ -17,7 +17,9 @@ begin
   select case when t.amount = value and p.source = to_source and p.ends_at is not distinct from to_ends_at
               then 'already' else 'conflict' end, p.id
     into outcome, bucket_id
-    from transfer t join balance_bucket p on p.id = t.credit where t.id = transfer_id;
+    from (select id, credit, amount from transfer
+          union all select id, credit, amount from archived_reference) t
+    join balance_bucket p on p.id = t.credit where t.id = transfer_id;
   if found then return; end if;
 
   at := ledger_now();
@@ -35,5 +37,7 @@ begin
   insert into transfer (id, unit, debit, credit, amount, account_id, kind, reference, created_at)
   values (transfer_id, 'money', case to_source when 'cash' then 'topup' else 'gift_expense' end, bucket_id,
           value, for_account, 'credit', ref, at);
+  -- What is used before cash must not wait behind reserves of cash.
+  perform ledger_recall(for_account, at);
   outcome := 'booked';
 end $$;

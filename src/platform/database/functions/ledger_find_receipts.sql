@@ -4,6 +4,7 @@
 create or replace function ledger_find_receipts(ids text[]) returns setof receipt
 language plpgsql stable
 set enable_seqscan = off
+set enable_nestloop = on -- ledger_batch has switched it off
 set plan_cache_mode = force_generic_plan
 set jit = off
 as $$
@@ -16,7 +17,8 @@ begin
   return query
   select h.id, h.account_id, h.request_id, h.client_request_id, h.model, h.kind, 'open', h.scale, h.amount, h.units,
          h.allocations, h.held, null::numeric(32, 12)[], null::numeric(32, 12), h.beyond_hold, h.price, null::jsonb,
-         h.checkpoint, null, null::numeric(32, 12), h.created_at, null::timestamptz, null, null::uuid
+         h.checkpoint, null, null::numeric(32, 12), h.created_at, null::timestamptz, null, null::uuid,
+         h.key_id, h.end_user, h.metadata
     from hold h where h.id = any (ids);
   select min(id collate "C"), max(id collate "C") into first, last from unnest(ids) id;
   return query

@@ -14,3 +14,6 @@ create or replace trigger receipt_is_append_only before update or delete or trun
 
 create or replace trigger correction_is_append_only before update or delete or truncate on receipt_correction
   for each statement execute function ledger_reject_change();
+
+create or replace trigger part_is_append_only before update or delete or truncate on receipt_part
+  for each statement execute function ledger_reject_change();

@@ -27,6 +27,8 @@ begin
     term.month := now_month;
     perform ledger_end_quotas(for_account, at);
     perform ledger_grant_month(term, month_end, at);
+    -- What is used before cash must not wait behind reserves of cash.
+    perform ledger_recall(for_account, at);
     update plan_term set month = now_month where account_id = for_account and number = term.number;
   end if;
   update wallet set renews_at = month_end where account_id = for_account;

@@ -10,7 +10,7 @@ begin
   select c.code into kept from ledger_currency c for update;
   if kept <> configured then
     if exists (select from transfer where unit = 'money') or exists (select from hold)
-      or exists (select from receipt)
+      or exists (select from receipt) or exists (select from archive_month)
     then
       return query select kept, 'amounts';
       return;

@@ -26,6 +26,7 @@ begin
     perform ledger_begin_term(for_account, to_plan, at, to_at);
   end if;
   perform ledger_renew_plan(for_account, at);
+  perform ledger_recall(for_account, at);
   update account set plan = to_plan, plan_expires_at = to_at where id = for_account;
   return 'changed';
 end $$;

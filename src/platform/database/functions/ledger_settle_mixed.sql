@@ -1,14 +1,14 @@
 -- What a settlement comes to when cash alone does not pay it from its hold: quota or credits pay too, or the price is
 -- above the hold. Quota pays for units first (`covered`), money for the rest (`owed`). A hold that may be exceeded
 -- then takes from free buckets: they follow the hold's own allocations, with nothing held, and `beyond` has what each
--- of them pays. Buckets are the arrays of ledger_batch; the account's are at the positions `first` to `cash`.
+-- of them pays; `unpaid` is what no bucket can pay of it. Buckets are the arrays of ledger_batch; the account's are at the positions `first` to `cash`.
 -- Locks nothing: computes only. Called per item, but seldom; the usual settlement is computed in ledger_batch.
 create or replace function ledger_settle_mixed(
   num numeric, den numeric, units bigint, of_hold hold, first int, cash int,
   bucket_id text[], bucket_unit text[], bucket_remaining numeric[], bucket_frozen numeric[],
   bucket_ended boolean[], cash_carry numeric,
   out owed numeric, out covered bigint, out carry numeric, out allocations text[], out held numeric[],
-  out beyond numeric[])
+  out beyond numeric[], out unpaid numeric)
 language plpgsql as $$
 declare
   reserved numeric := 0; -- money that is held
@@ -23,6 +23,7 @@ begin
   allocations := of_hold.allocations;
   held := of_hold.held;
   beyond := '{}';
+  unpaid := 0;
   for slot in 1 .. cardinality(of_hold.allocations) loop
     if of_hold.allocations[slot] like 'quota:%' then
       covered := covered + least(of_hold.held[slot], units - covered)::bigint;
@@ -66,5 +67,6 @@ begin
         wanted := wanted - part;
       end if;
     end loop;
+    unpaid := wanted;
   end if;
 end $$;

@@ -42,14 +42,15 @@ export function creditAccount(deps: ConsoleDeps) {
       const expiresAt = expires_at === undefined ? undefined : new Date(expires_at);
       checkReason(kind, reason);
       const { currency } = c.env.config.service;
-      const { isFirst } = await audited(
-        deps,
-        operatorOf(c),
-        (change) =>
-          kind === "correction"
-            ? bookCorrection(change, { account, amount, reference, reason: reason! }, currency)
-            : bookCredit(change, { account, kind, amount, reference, expiresAt }, currency),
-      );
+      const actor = operatorOf(c);
+      const booking = { account, amount, reference };
+      const { isFirst } = kind === "correction"
+        ? await bookCorrection(deps, actor, { ...booking, reason: reason! }, currency)
+        : await audited(
+          deps,
+          actor,
+          (change) => bookCredit(change, { ...booking, kind, expiresAt }, currency),
+        );
       const text = formatMoney(amount, c.env.config.service);
       return seeOtherWith(
         c,

@@ -1,13 +1,14 @@
 import {
-  findRequestForOperator,
   listRequestsForOperator,
   type OperatorRequest,
 } from "../../../domain/requests/find_requests.ts";
+import { findRequestWithAttempts } from "../../../workflows/tasks/task_attempts.ts";
 import type { SiteContext } from "../../context.ts";
 import { formatCount } from "../../format.ts";
 import { Badge, Field } from "../../parts.tsx";
 import { readableName } from "../../readable_name.ts";
 import type { ConsoleDeps } from "../deps.ts";
+import { BodyCards } from "../logged_bodies.tsx";
 import { RequestFacts } from "../request_facts.tsx";
 import {
   readRequestFilters,
@@ -52,12 +53,13 @@ export function operatorRequestsPage({ database, requestLog }: ConsoleDeps) {
 }
 
 /** GET /console/operator/requests/{id} */
-export function operatorRequestPage({ database, requestLog }: ConsoleDeps) {
+export function operatorRequestPage({ database, requestLog, bodyLog }: ConsoleDeps) {
   return async function operatorRequestPage(c: SiteContext): Promise<Response> {
     const { service } = c.env.config;
     await requestLog.flush();
     const id = c.req.param("id") ?? "";
-    const request = await findRequestForOperator(database.sql, id, service.currency);
+    const request = await findRequestWithAttempts(database.sql, id, service.currency);
+    const bodies = await bodyLog.find(request.id);
     return sendConsole(
       c,
       { section: "operator_requests", title: "Request" },
@@ -88,6 +90,7 @@ export function operatorRequestPage({ database, requestLog }: ConsoleDeps) {
           )}
         </RequestFacts>
         {request.attempts.length > 0 && <Attempts attempts={request.attempts} />}
+        <BodyCards bodies={bodies} />
       </>,
     );
   };
@@ -97,6 +100,11 @@ function AccountLink({ account }: Pick<OperatorRequest, "account">) {
   return <a class="mono small break" href={`${ACCOUNTS}/${account}`}>{account}</a>;
 }
 
+function badgeOf(outcome: string): "good" | "bad" | "info" {
+  if (outcome === "ok") return "good";
+  return outcome === "running" || outcome === "submitting" ? "info" : "bad";
+}
+
 function Attempts({ attempts }: Pick<OperatorRequest, "attempts">) {
   return (
     <TableCard title="Attempts" columns={["Upstream", "Outcome", "Duration"]}>
@@ -104,7 +112,7 @@ function Attempts({ attempts }: Pick<OperatorRequest, "attempts">) {
         <tr>
           <td data-label="Upstream" class="break">{provider}/{model}</td>
           <td data-label="Outcome">
-            <Badge kind={outcome === "ok" ? "good" : "bad"}>{readableName(outcome)}</Badge>
+            <Badge kind={badgeOf(outcome)}>{readableName(outcome)}</Badge>
           </td>
           <td data-label="Duration" class="numeric">{formatCount(duration_ms)} ms</td>
         </tr>

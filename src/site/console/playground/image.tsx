@@ -8,6 +8,7 @@ import { listField, numberField, textField } from "./fields.ts";
 const labels = {
   prompt: "Prompt",
   size: "Size",
+  quality: "Quality",
   n: "Number of images",
   input_images: "Input image",
 };
@@ -21,6 +22,7 @@ export const imageForm: ModelTypeForm = {
   body: (fields) => ({
     prompt: fields.prompt ?? "",
     size: textField(fields.size),
+    quality: textField(fields.quality),
     n: numberField(fields.n),
     input_images: listField(fields.input_images),
   }),
@@ -38,6 +40,13 @@ function ImageInputs({ details, fields }: InputsProps) {
           limit="sizes"
           name="size"
           label={labels.size}
+          fields={fields}
+        />
+        <LimitSelect
+          details={details}
+          limit="qualities"
+          name="quality"
+          label={labels.quality}
           fields={fields}
         />
         <Field

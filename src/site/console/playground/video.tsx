@@ -5,6 +5,7 @@ import { listField, numberField, textField } from "./fields.ts";
 const labels = {
   prompt: "Prompt",
   duration: "Duration",
+  resolution: "Resolution",
   aspect_ratio: "Aspect ratio",
   input_images: "Input image",
 };
@@ -18,6 +19,7 @@ export const videoForm: ModelTypeForm = {
   body: (fields) => ({
     prompt: fields.prompt ?? "",
     duration: numberField(fields.duration),
+    resolution: textField(fields.resolution),
     aspect_ratio: textField(fields.aspect_ratio),
     input_images: listField(fields.input_images),
   }),
@@ -40,6 +42,13 @@ function VideoInputs({ details, fields }: InputsProps) {
           label={labels.duration}
           fields={fields}
           text={(value) => `${value} seconds`}
+        />
+        <LimitSelect
+          details={details}
+          limit="resolutions"
+          name="resolution"
+          label={labels.resolution}
+          fields={fields}
         />
         <Ratio label={labels.aspect_ratio} details={details} fields={fields} />
       </ControlRow>

@@ -1,0 +1,20 @@
+/** Names and values that the client gave to a request. */
+export type Metadata = Readonly<Record<string, unknown>>;
+
+/** Whom a request is for, as its receipt keeps it. */
+export interface RequestOrigin {
+  /** The id of the API key; null for a request made in the console. */
+  readonly key: string | null;
+  /** The fields `user` and `metadata` of the body. */
+  readonly user: string | null;
+  readonly metadata: Metadata | null;
+}
+
+/** Columns that are null are left out: most requests have one of the three. */
+export function originFields(origin: RequestOrigin | undefined) {
+  return {
+    key_id: origin?.key ?? undefined,
+    end_user: origin?.user ?? undefined,
+    metadata: origin?.metadata ?? undefined,
+  };
+}

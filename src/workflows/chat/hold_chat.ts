@@ -1,0 +1,94 @@
+import { ApiError } from "../../lib/api_error.ts";
+import type { Hold } from "../../domain/ledger/hold.ts";
+import { currencyOf, insufficientBalance } from "../../domain/ledger/insufficient.ts";
+import type { RequestOrigin } from "../../domain/ledger/request_origin.ts";
+import type { Ledger } from "../../domain/ledger/ledger.ts";
+import { type Funds, largestCovered } from "../../domain/pricing/funds.ts";
+import { type Quote, quoteUsage } from "../../domain/pricing/quote.ts";
+import { OUTPUT_TOKENS_LEAST } from "../../model_types/chat.ts";
+import type { Config, Model, Price } from "../../platform/config/config.ts";
+import type { PreparedChat } from "./prepare_chat.ts";
+import { suggestCheaper } from "./suggest_cheaper.ts";
+
+/** A request whose maximum price is to be held. */
+export interface UnheldChat {
+  readonly requestId: string;
+  readonly clientRequestId: string | null;
+  readonly config: Config;
+  readonly account: { readonly id: string };
+  readonly model: Model;
+  readonly price: Price;
+  readonly prepared: PreparedChat;
+  readonly logged: RequestOrigin;
+  /** Aborts when the client disconnects. */
+  readonly signal: AbortSignal;
+}
+
+export interface ChatHold {
+  readonly hold: Hold;
+  readonly quote: Quote;
+  /** The request that the hold is for; its limit may be lower than it was. */
+  readonly prepared: PreparedChat;
+}
+
+/** Longer than the total time of a chat. */
+const HOLD_SECONDS = 960;
+/** Other requests may take the money between the look at the balance and the hold. */
+const TRIES_MAX = 3;
+
+/**
+ * Holds the maximum price of a chat. Without a limit of its own, a chat that the balance does not cover is
+ * limited to what it covers; one that has a limit is refused, and so is one with room for a few words only.
+ */
+export async function holdChat(ledger: Ledger, chat: UnheldChat): Promise<ChatHold> {
+  let { prepared } = chat;
+  for (let tries = 1;; tries++) {
+    const quote = quoteChat(chat, prepared);
+    try {
+      const hold = await ledger.hold({
+        id: chat.requestId,
+        account: chat.account.id,
+        quote,
+        clientRequestId: chat.clientRequestId ?? undefined,
+        origin: chat.logged,
+        ttlSeconds: HOLD_SECONDS,
+        isRenewed: true,
+        beyondHold: true,
+        mayDraw: true,
+        signal: chat.signal,
+      });
+      return { hold, quote, prepared };
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== "insufficient_balance") throw error;
+      const funds = await ledger.funds(chat.account.id);
+      const fitting = fittingLimit(chat, prepared, funds);
+      if (prepared.hasOwnLimit || fitting < OUTPUT_TOKENS_LEAST || tries === TRIES_MAX) {
+        const hint = suggestCheaper(quote, prepared, fitting);
+        throw insufficientBalance(quote, currencyOf(chat.config), hint);
+      }
+      prepared = prepared.limitedTo(Math.min(fitting, prepared.limit));
+    }
+  }
+}
+
+/** The maximum price of a request as it was prepared. */
+export function quoteChat(
+  { model, price }: Pick<UnheldChat, "model" | "price">,
+  { maxUsage, extras }: Pick<PreparedChat, "maxUsage" | "extras">,
+): Quote {
+  return quoteUsage(model, price, maxUsage, extras);
+}
+
+/** The largest output limit that these funds cover, up to the limit of the model. */
+export function fittingLimit(
+  chat: Pick<UnheldChat, "config" | "model" | "price">,
+  prepared: PreparedChat,
+  funds: Funds,
+): number {
+  return largestCovered(funds, {
+    most: prepared.limit,
+    scale: chat.config.service.currencyScale,
+    quoteAt: (limit) =>
+      quoteChat(chat, { maxUsage: prepared.maxUsageAt(limit), extras: prepared.extras }),
+  });
+}
