@@ -91,7 +91,7 @@ export const keyUpdate: Command = {
 
 export const keyList: Command = {
   usage: "key list <account>",
-  summary: "List the API keys of an account with what each may do",
+  summary: "List the API keys of an account with what each may do and has spent",
   endpoints: ["GET /admin/v1/accounts/{id}/keys"],
   async run(terminal, args) {
     const id = encodeURIComponent(argument(args, 0, "account"));
@@ -122,6 +122,7 @@ export function keyTable(keys: readonly ApiKey[]): string {
     `…${key.last4}`,
     key.revoked === null ? "active" : "revoked",
     key.last_used === null ? "never used" : `used ${new Date(key.last_used * 1000).toISOString()}`,
+    `spent ${key.spend.amount}`,
     describe(key),
   ]));
 }

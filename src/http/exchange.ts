@@ -57,6 +57,8 @@ export interface CallingAccount {
   readonly priceBook: string | null;
   /** Tells whether its key is for a model; null: it is for all. */
   readonly allowsModel: ModelReader["allowsModel"];
+  /** What its key spends is limited. */
+  readonly hasKeyBudget: boolean;
 }
 
 /** The calling account, in an endpoint behind authentication. */
@@ -70,6 +72,7 @@ export function accountOf(c: HttpContext): CallingAccount {
     plan: accountPlan.id,
     priceBook: caller.priceBook,
     allowsModel: caller.restrictions?.models,
+    hasKeyBudget: caller.restrictions?.hasBudget ?? false,
   };
 }
 

@@ -32,6 +32,7 @@ const CODES = {
   missing_api_key: ["unauthenticated", "authentication_error"],
   invalid_api_key: ["unauthenticated", "authentication_error"],
   insufficient_balance: ["insufficient_funds", "insufficient_quota"],
+  key_budget_exceeded: ["insufficient_funds", "insufficient_quota"],
   api_key_expired: ["unauthenticated", "authentication_error"],
   ip_not_allowed: ["forbidden", "permission_error"],
   account_suspended: ["forbidden", "permission_error"],

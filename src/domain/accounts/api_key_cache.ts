@@ -102,8 +102,8 @@ export class ApiKeyCache implements AsyncDisposable {
       select k.id as key, a.id as account, a.plan, a.plan_expires_at, a.price_book, a.slowed_until,
              a.suspended_at is not null as is_suspended, k.expires_at, k.models, k.requests_per_minute,
              k.tokens_per_minute, k.allowed_ips, k.log_bodies, k.budget_amount, k.budget_period,
-             num_nonnulls(k.expires_at, k.models, k.requests_per_minute, k.tokens_per_minute, k.allowed_ips) > 0
-               as is_restricted
+             num_nonnulls(k.expires_at, k.models, k.requests_per_minute, k.tokens_per_minute, k.allowed_ips,
+                          k.budget_amount) > 0 as is_restricted
         from api_key k join account a on a.id = k.account_id
        where k.hash = decode(${hash}, 'hex') and k.revoked_at is null and a.closed_at is null`;
     if (row === undefined) return null;

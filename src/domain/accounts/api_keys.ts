@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { PendingQuery } from "postgres";
 import { newId, newSecret } from "../../lib/ids.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import {
@@ -7,9 +8,21 @@ import {
   toColumns,
   toRestrictions,
 } from "./key_restrictions.ts";
+import { trimDecimal } from "../../lib/money.ts";
 import { toUnixSeconds } from "../../lib/unix_seconds.ts";
 import type { Change } from "../../platform/cluster/change.ts";
 import type { Queries } from "../../platform/database/database.ts";
+
+/** What a key has spent in the current period of its budget; without a budget, ever. */
+export interface KeySpend {
+  /** Charged for requests that were accepted in the period. */
+  amount: string;
+  /** Kept for requests under way, up to their maximum price. */
+  held: string;
+  /** The beginning of the period; null: it has none. */
+  since: string | null;
+  renews_at: string | null;
+}
 
 export interface ApiKey extends KeyRestrictions {
   id: string;
@@ -17,6 +30,7 @@ export interface ApiKey extends KeyRestrictions {
   account: string;
   name: string;
   last4: string;
+  spend: KeySpend;
   created: number;
   last_used: number | null;
   revoked: number | null;
@@ -30,6 +44,17 @@ interface Row extends RestrictionRow {
   created_at: Date;
   last_used_at: Date | null;
   revoked_at: Date | null;
+  spent: string;
+  held: string;
+  since: Date | null;
+  renews_at: Date | null;
+}
+
+/** Keys with the columns of their spend. */
+function withSpend(sql: Queries, keys: PendingQuery<Row[]>): PendingQuery<Row[]> {
+  return sql<Row[]>`
+    with k as (${keys})
+    select k.*, s.* from k, key_spending(k.id, k.account_id, k.budget_period, ledger_now()) s order by k.id`;
 }
 
 /** The stored form of a key. 256 random bits need no salt and no slow hash. */
@@ -68,7 +93,7 @@ export async function createKey(
 ): Promise<ApiKey & { key: string }> {
   const key = `sk-${newSecret()}`;
   const columns = { log_bodies: true, ...toColumns(restrictions) };
-  const [row] = await sql<[Row?]>`
+  const inserted = sql<Row[]>`
     insert into api_key (id, account_id, name, hash, last4, expires_at, models, requests_per_minute, tokens_per_minute,
                          allowed_ips, log_bodies, budget_amount, budget_period)
     select ${newId("key")}, id, ${name}, decode(${hashKey(key)}, 'hex'), ${key.slice(-4)}, ${
@@ -82,6 +107,7 @@ export async function createKey(
        and (${maxKeys}::int is null or ${maxKeys}::int > (
          select count(*) from api_key where account_id = ${account} and revoked_at is null))
     returning *`;
+  const [row] = await withSpend(sql, inserted);
   if (row === undefined && maxKeys !== null) {
     throw new ApiError(
       "invalid_value",
@@ -101,8 +127,10 @@ export async function updateKey(
   { name, ...restrictions }: Partial<KeyRestrictions> & { name?: string | undefined },
 ): Promise<ApiKey> {
   const columns = { ...(name === undefined ? {} : { name }), ...toColumns(restrictions) };
-  const [row] = await sql<[Row?]>`
-    update api_key set ${sql(columns)} where id = ${id} and revoked_at is null returning *`;
+  const [row] = await withSpend(
+    sql,
+    sql`update api_key set ${sql(columns)} where id = ${id} and revoked_at is null returning *`,
+  );
   if (row === undefined) {
     throw new ApiError("not_found", `There is no key ${JSON.stringify(id)}, or it is revoked.`);
   }
@@ -111,7 +139,7 @@ export async function updateKey(
 }
 
 export async function findKey(sql: Queries, id: string): Promise<ApiKey> {
-  const [row] = await sql<[Row?]>`select * from api_key where id = ${id}`;
+  const [row] = await withSpend(sql, sql`select * from api_key where id = ${id}`);
   if (row === undefined) {
     throw new ApiError("not_found", `There is no key ${JSON.stringify(id)}.`);
   }
@@ -120,8 +148,10 @@ export async function findKey(sql: Queries, id: string): Promise<ApiKey> {
 
 /** Revokes a key: no node accepts it any more. Revoking it again changes nothing. */
 export async function revokeKey({ sql, notify }: Change, id: string): Promise<ApiKey> {
-  const [row] = await sql<[Row?]>`
-    update api_key set revoked_at = coalesce(revoked_at, now()) where id = ${id} returning *`;
+  const [row] = await withSpend(
+    sql,
+    sql`update api_key set revoked_at = coalesce(revoked_at, now()) where id = ${id} returning *`,
+  );
   if (row === undefined) {
     throw new ApiError("not_found", `There is no key ${JSON.stringify(id)}.`);
   }
@@ -130,7 +160,7 @@ export async function revokeKey({ sql, notify }: Change, id: string): Promise<Ap
 }
 
 export async function listKeys(sql: Queries, account: string): Promise<ApiKey[]> {
-  const rows = await sql<Row[]>`select * from api_key where account_id = ${account} order by id`;
+  const rows = await withSpend(sql, sql`select * from api_key where account_id = ${account}`);
   return rows.map(toApiKey);
 }
 
@@ -142,6 +172,12 @@ function toApiKey(row: Row): ApiKey {
     name: row.name,
     last4: row.last4,
     ...toRestrictions(row),
+    spend: {
+      amount: trimDecimal(row.spent),
+      held: trimDecimal(row.held),
+      since: row.since?.toISOString() ?? null,
+      renews_at: row.renews_at?.toISOString() ?? null,
+    },
     created: toUnixSeconds(row.created_at),
     last_used: toUnixSeconds(row.last_used_at),
     revoked: toUnixSeconds(row.revoked_at),

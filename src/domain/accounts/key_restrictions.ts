@@ -156,6 +156,8 @@ export interface CompiledRestrictions {
   readonly requestsPerMinute: number;
   readonly tokensPerMinute: number;
   readonly allowedIps: AddressList | null;
+  /** The ledger checks it. */
+  readonly hasBudget: boolean;
 }
 
 const NONE: AddressList = { has: () => false };
@@ -169,5 +171,6 @@ export function compileRestrictions(row: RestrictionRow): CompiledRestrictions {
     tokensPerMinute: row.tokens_per_minute ?? Infinity,
     // Checked when it was stored; if it cannot be read all the same, it allows nothing.
     allowedIps: typeof addresses === "string" ? NONE : addresses,
+    hasBudget: row.budget_amount !== null,
   };
 }

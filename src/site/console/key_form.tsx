@@ -7,6 +7,8 @@ import {
 } from "../../domain/accounts/key_restrictions.ts";
 import type { Config } from "../../platform/config/config.ts";
 import type { FieldLabels, FormError } from "../form_error.ts";
+import type { MoneyFormat } from "../format.ts";
+import { Money } from "../money.tsx";
 import { Badge, Field, Notice, Select } from "../parts.tsx";
 import { readableName } from "../readable_name.ts";
 import { keyForm } from "../request_forms.ts";
@@ -196,5 +198,20 @@ export function KeyMarks({ restrictions }: { restrictions: KeyRestrictions }) {
       {allowed_ips !== null && <Badge>IP list</Badge>}
       {budget !== null && <Badge>Budget {budget.amount} ({budget.period})</Badge>}
     </span>
+  );
+}
+
+/** What a key has spent in the period of its budget, and of how much; without a budget, ever. */
+export function KeySpent({ apiKey, currency }: { apiKey: ApiKey; currency: MoneyFormat }) {
+  const { spend, budget } = apiKey;
+  return (
+    <>
+      <Money amount={spend.amount} currency={currency} />
+      {budget !== null && (
+        <span class="faint">
+          of <Money amount={budget.amount} currency={currency} />
+        </span>
+      )}
+    </>
   );
 }

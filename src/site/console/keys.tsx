@@ -29,6 +29,7 @@ import {
   KeyMarks,
   KeyNameField,
   KeyRestrictionFields,
+  KeySpent,
   readKeyForm,
 } from "./key_form.tsx";
 import { firstRequest } from "./first_request.ts";
@@ -180,7 +181,7 @@ function KeyTable({ c, keys }: { c: SiteContext; keys: readonly ApiKey[] }) {
     <>
       <TableCard
         title={plural(active.length, "active key")}
-        columns={["Name", "Key", "Created", "Last used", ["", "right"]]}
+        columns={["Name", "Key", "Created", "Last used", ["Spent", "right"], ["", "right"]]}
       >
         {active.map((key) => (
           <tr>
@@ -199,6 +200,9 @@ function KeyTable({ c, keys }: { c: SiteContext; keys: readonly ApiKey[] }) {
                 ? <span class="faint">Never</span>
                 : <Time at={key.last_used} as="relative" />}
             </td>
+            <td data-label="Spent" class="right">
+              <KeySpent apiKey={key} currency={c.env.config.service} />
+            </td>
             <td class="right">
               <ConfirmForm
                 c={c}
@@ -213,23 +217,27 @@ function KeyTable({ c, keys }: { c: SiteContext; keys: readonly ApiKey[] }) {
           </tr>
         ))}
       </TableCard>
-      {revoked.length > 0 && (
-        <details class="disclosure">
-          <summary>{plural(revoked.length, "revoked key")}</summary>
-          <ul class="plain-list">
-            {revoked.map((key) => (
-              <li>
-                <KeyName name={key.name} />{" "}
-                <span class="faint">
-                  <span class="mono">sk-…{key.last4}</span>, revoked{" "}
-                  <Time at={key.revoked!} as="date" />
-                </span>
-              </li>
-            ))}
-          </ul>
-        </details>
-      )}
+      {revoked.length > 0 && <RevokedKeys keys={revoked} />}
     </>
+  );
+}
+
+function RevokedKeys({ keys }: { keys: readonly ApiKey[] }) {
+  return (
+    <details class="disclosure">
+      <summary>{plural(keys.length, "revoked key")}</summary>
+      <ul class="plain-list">
+        {keys.map((key) => (
+          <li>
+            <KeyName name={key.name} />{" "}
+            <span class="faint">
+              <span class="mono">sk-…{key.last4}</span>, revoked{" "}
+              <Time at={key.revoked!} as="date" />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }
 

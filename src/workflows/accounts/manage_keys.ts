@@ -21,7 +21,8 @@ export async function issueKey(
   { account, name, ...options }: { account: string; name: string } & KeyOptions,
 ): Promise<ApiKey & { key: string }> {
   const created = await createKey(sql, account, name, options);
-  await audit({ action: "key.create", account, subject: created.id, after: created });
+  const { spend: _, ...after } = created;
+  await audit({ action: "key.create", account, subject: created.id, after });
   return created;
 }
 
@@ -31,16 +32,16 @@ export async function changeKey(
   id: string,
   fields: Partial<KeyRestrictions> & { name?: string | undefined },
 ): Promise<ApiKey> {
-  const before = await findKey(change.sql, id);
-  const after = await updateKey(change, id, fields);
-  const { account } = after;
+  const { spend: _, ...before } = await findKey(change.sql, id);
+  const changed = await updateKey(change, id, fields);
+  const { spend: _spend, ...after } = changed;
   await change.audit({
     action: "key.update",
-    account,
+    account: after.account,
     subject: id,
     ...differenceOf(before, after),
   });
-  return after;
+  return changed;
 }
 
 /** Revokes an API key on every node. */

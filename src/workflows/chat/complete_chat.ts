@@ -13,7 +13,7 @@ import type { Quote } from "../../domain/pricing/quote.ts";
 import type { ChatRequest } from "../../upstream/adapter.ts";
 import { callChat } from "../../upstream/call_chat.ts";
 import type { Upstreams } from "../../upstream/upstreams.ts";
-import { holdChat } from "./hold_chat.ts";
+import { holdChat, type UnheldChat } from "./hold_chat.ts";
 import { chargeFor, ChatMeter, tokenCount } from "./meter.ts";
 import { prepareChat, type PreparedChat } from "./prepare_chat.ts";
 import { type Heading, renderCompletion } from "./render.ts";
@@ -37,7 +37,7 @@ export interface ChatCall {
   requestId: string;
   clientRequestId: string | null;
   config: Config;
-  account: PricedAccount;
+  account: PricedAccount & UnheldChat["account"];
   model: Model;
   request: ChatRequest;
   tokenRate: TokenRate;

@@ -72,6 +72,7 @@ export async function sweepStorage(deps: RetentionDeps): Promise<StorageSweep> {
   if (audit.length > 0) log.info("audit log months dropped", { partitions: audit });
   const tasks = await pruneTasks(sql, daysBefore(now, keep.taskDays));
   if (tasks > 0) log.info("old tasks deleted", { tasks });
+  await sql`select key_spend_fold(${now})`;
   await pruneChanges(sql);
   const { archived, obstacle } = await archiveDueMonths(deps, now);
   return { dropped: [...dropped, ...months, ...audit], archived, tasks, obstacle };

@@ -13,7 +13,7 @@ import { Time } from "../../time.tsx";
 import { BalanceCard } from "../balance.tsx";
 import { MovementTable } from "../billing.tsx";
 import { SpendChart } from "../chart.tsx";
-import { KeyMarks } from "../key_form.tsx";
+import { KeyMarks, KeySpent } from "../key_form.tsx";
 import type { ConsoleDeps } from "../deps.ts";
 import { Head, sendConsole, TableCard } from "../shell.tsx";
 import { dayAgo, figuresOf, type UsageFigures } from "../usage_figures.ts";
@@ -215,7 +215,10 @@ function AccountKeys(
   { c, account, keys }: { c: SiteContext; account: string; keys: readonly ApiKey[] },
 ) {
   return (
-    <TableCard title="API keys" columns={["Name", "Key", "Created", "Last used", ["", "right"]]}>
+    <TableCard
+      title="API keys"
+      columns={["Name", "Key", "Created", "Last used", ["Spent", "right"], ["", "right"]]}
+    >
       {keys.toReversed().map((key) => (
         <tr>
           <td data-label="Name">
@@ -229,6 +232,9 @@ function AccountKeys(
             {key.last_used === null
               ? <span class="faint">Never</span>
               : <Time at={key.last_used} as="relative" />}
+          </td>
+          <td data-label="Spent" class="right">
+            <KeySpent apiKey={key} currency={c.env.config.service} />
           </td>
           <td class="right">
             {key.revoked !== null ? <Badge>Revoked</Badge> : (
