@@ -1,4 +1,5 @@
 // Written by `deno task generate` from schemas/requests. Do not edit.
+import admin_account_change from "./requests/admin_account_change.schema.json" with { type: "json" };
 import admin_accounts from "./requests/admin_accounts.schema.json" with { type: "json" };
 import admin_config_plan from "./requests/admin_config_plan.schema.json" with { type: "json" };
 import admin_credits from "./requests/admin_credits.schema.json" with { type: "json" };
@@ -6,6 +7,7 @@ import admin_keys from "./requests/admin_keys.schema.json" with { type: "json" }
 import admin_people from "./requests/admin_people.schema.json" with { type: "json" };
 import admin_plan from "./requests/admin_plan.schema.json" with { type: "json" };
 import admin_provider_test from "./requests/admin_provider_test.schema.json" with { type: "json" };
+import admin_tokens from "./requests/admin_tokens.schema.json" with { type: "json" };
 import admin_webhook_redeliver from "./requests/admin_webhook_redeliver.schema.json" with { type: "json" };
 import audio_speech from "./requests/audio_speech.schema.json" with { type: "json" };
 import avatars_generations from "./requests/avatars_generations.schema.json" with { type: "json" };
@@ -27,6 +29,33 @@ export interface RequestSchema<Body> {
   /** Carries the type only. */
   readonly body?: Body;
 }
+
+export type AccountChange = {
+  /**
+   * Name of the account.
+   */
+  name?: string;
+  /**
+   * Email address of the owner; null removes it. People sign in with their own address, which stays.
+   */
+  email?: string | null;
+  /**
+   * Name of another plan, without an end. Its quotas are granted, and the rest of the old ones ends. The same plan changes nothing.
+   */
+  plan?: string;
+  /**
+   * Price book to use instead of the plan's; null removes it.
+   */
+  price_book?: string | null;
+  /**
+   * suspended: every request and session is refused, and streams end. closed: also ends keys, sessions, webhook endpoints and tasks, for ever; files are deleted after 30 days.
+   */
+  status?: "active" | "suspended" | "closed";
+  /**
+   * Why, for the audit log.
+   */
+  reason?: string;
+};
 
 export type NewAccount = {
   /**
@@ -66,11 +95,11 @@ export type ConfigPlanRequest = {
 
 export type NewCredit = {
   /**
-   * cash: money that was paid in. gift: promotional credit.
+   * cash: money that was paid in. gift: promotional credit. correction: changes the cash up or down, such as for a refund.
    */
-  kind: "cash" | "gift";
+  kind: "cash" | "gift" | "correction";
   /**
-   * A decimal string above zero.
+   * A decimal string above zero; of a correction also below zero, which takes money.
    */
   amount: string;
   /**
@@ -81,6 +110,10 @@ export type NewCredit = {
    * When promotional credit expires. Default: never.
    */
   expires_at?: string;
+  /**
+   * Why a correction is made. The statement shows it.
+   */
+  reason?: string;
 };
 
 export type NewKey = {
@@ -88,6 +121,52 @@ export type NewKey = {
    * Name of the key.
    */
   name: string;
+  /**
+   * When the key stops working; null: never.
+   */
+  expires_at?: string | null;
+  /**
+   * Ids of the models that it may use, and patterns in which * is any text; null: all models of the account.
+   *
+   * @maxItems 100
+   */
+  models?: string[] | null;
+  /**
+   * Rates of its own; those of the plan apply too. null: only those of the plan.
+   */
+  limits?: {
+    /**
+     * Requests per minute; null: as the plan has it.
+     */
+    requests_per_minute?: number | null;
+    /**
+     * Tokens per minute; null: as the plan has it.
+     */
+    tokens_per_minute?: number | null;
+  } | null;
+  /**
+   * Addresses and networks (CIDR, IPv4 and IPv6) that its requests may come from; null: any.
+   *
+   * @maxItems 100
+   */
+  allowed_ips?: string[] | null;
+  /**
+   * Whether bodies of its requests may be kept in the request log, where the operator does that. Default: true.
+   */
+  log_bodies?: boolean;
+  /**
+   * What the key may spend; null: as much as the account has.
+   */
+  budget?: {
+    /**
+     * What it may spend in each period, as a decimal string above zero.
+     */
+    amount: string;
+    /**
+     * total: once. day, week, month: by UTC; a week begins on Monday.
+     */
+    period: "total" | "day" | "week" | "month";
+  } | null;
 };
 
 export type PersonChange = {
@@ -113,6 +192,19 @@ export type ProviderTestRequest = {
    * Id of a chat model that the provider serves. Without it, the first one in the configuration.
    */
   model?: string;
+};
+
+export type NewAdminToken = {
+  /**
+   * Name of the token: who or what uses it.
+   */
+  name: string;
+  /**
+   * What the token may do. read: every list and detail. money: credits, plans and price books. configuration: reload the configuration. support: accounts, API keys, passwords, tasks and webhooks.
+   *
+   * @minItems 1
+   */
+  scopes: ("read" | "money" | "configuration" | "support")[];
 };
 
 export type AdminWebhookRedelivery = {
@@ -842,6 +934,7 @@ export type WebhookRotation = {
 
 /** Every request schema, by the name of its file. */
 export const REQUESTS = {
+  admin_account_change: { name: "admin_account_change", schema: admin_account_change } as RequestSchema<AccountChange>,
   admin_accounts: { name: "admin_accounts", schema: admin_accounts } as RequestSchema<NewAccount>,
   admin_config_plan: { name: "admin_config_plan", schema: admin_config_plan } as RequestSchema<ConfigPlanRequest>,
   admin_credits: { name: "admin_credits", schema: admin_credits } as RequestSchema<NewCredit>,
@@ -849,6 +942,7 @@ export const REQUESTS = {
   admin_people: { name: "admin_people", schema: admin_people } as RequestSchema<PersonChange>,
   admin_plan: { name: "admin_plan", schema: admin_plan } as RequestSchema<NewPlan>,
   admin_provider_test: { name: "admin_provider_test", schema: admin_provider_test } as RequestSchema<ProviderTestRequest>,
+  admin_tokens: { name: "admin_tokens", schema: admin_tokens } as RequestSchema<NewAdminToken>,
   admin_webhook_redeliver: { name: "admin_webhook_redeliver", schema: admin_webhook_redeliver } as RequestSchema<AdminWebhookRedelivery>,
   audio_speech: { name: "audio_speech", schema: audio_speech } as RequestSchema<SpeechRequest>,
   avatars_generations: { name: "avatars_generations", schema: avatars_generations } as RequestSchema<AvatarRequest>,

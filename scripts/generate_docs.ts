@@ -47,10 +47,10 @@ function endpointTable(): Table {
     name: "endpoints",
     columns: ["endpoint", "operation", "needs", "what it does"],
     rows: AREAS.flatMap(({ routes }) => routes)
-      .map(({ method, path, operation, auth, summary }) => [
+      .map(({ method, path, operation, auth, scope, summary }) => [
         code(`${method} ${operation === undefined ? "" : "/v1"}${path}`),
         operation === undefined ? "" : code(operation),
-        NEEDS[auth],
+        scope === undefined ? NEEDS[auth] : `${NEEDS[auth]}: ${code(scope)}`,
         summary,
       ]),
   };

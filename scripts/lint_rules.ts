@@ -21,6 +21,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   "platform/queue": 3,
   "platform/secrets": 3,
   "domain/accounts": 4,
+  "domain/audit": 4,
   "domain/catalogue": 4,
   "domain/files": 4,
   "domain/idempotency": 4,
@@ -31,6 +32,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   "domain/responses": 4,
   "domain/webhooks": 4,
   upstream: 4,
+  "workflows/accounts": 5,
   "workflows/chat": 5,
   "workflows/dramas": 5,
   "workflows/quote": 5,
@@ -52,6 +54,7 @@ const ALLOWED_SIDEWAYS = new Set([
   "platform/config -> platform/telemetry", // every part may log
   "platform/database -> platform/telemetry",
   "domain/ledger -> domain/pricing", // a charge is what a price says
+  "workflows/accounts -> workflows/tasks", // an account that is closed has no running tasks
   "workflows/dramas -> workflows/tasks", // a drama is a task made of tasks
   "workflows/speech -> workflows/tasks", // speech is a task that its request waits for
   "workflows/dramas -> workflows/chat", // its texts are metered as chat is

@@ -131,7 +131,9 @@ Deno.test("every endpoint that the documentation names exists", async () => {
   let named = 0;
   for (const page of await pages()) {
     const text = await Deno.readTextFile(page);
-    for (const [endpoint] of text.matchAll(/(GET|POST|PUT|DELETE) \/(v1|admin\/v1)\/[\w/{}-]+/g)) {
+    for (
+      const [endpoint] of text.matchAll(/(GET|POST|PUT|PATCH|DELETE) \/(v1|admin\/v1)\/[\w/{}-]+/g)
+    ) {
       named++;
       assert.ok(known.has(shapeOf(endpoint)), `${page.pathname} names ${endpoint}`);
     }

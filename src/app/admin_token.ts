@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { newSecret } from "../lib/ids.ts";
 
-/** The admin token of the environment, else one that is generated once and stored readable for this user only. */
+/** The root token of the environment, else one that is generated once and stored readable for this user only. */
 export async function findAdminToken(given: string | undefined, dataDir: string): Promise<string> {
   if (given !== undefined) return given;
   const file = join(dataDir, "admin-token");

@@ -41,10 +41,14 @@ export function openAccounting(
     reserves: database.kind === "embedded" ? undefined : {
       nodeId: cluster.nodeId,
       log,
-      onRecall: (listener) =>
+      onRecall(listener) {
         cluster.onAnnouncement((subject) => {
           if (subject.startsWith(RECALL)) listener(subject.slice(RECALL.length));
-        }),
+        });
+        cluster.onChange((topic, account) => {
+          if (topic === "account_stopped") listener(account);
+        });
+      },
     },
     pending: { folder: onDeploy ? undefined : join(dataDir, "settlements"), log },
   });

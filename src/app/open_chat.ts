@@ -2,6 +2,7 @@ import type { Adapters } from "../../providers/adapters.ts";
 import type { ChatDeps } from "../workflows/chat/complete_chat.ts";
 import type { OpenFiles } from "../domain/files/open_files.ts";
 import type { Ledger } from "../domain/ledger/ledger.ts";
+import type { RunningStreams } from "../domain/accounts/running_streams.ts";
 import type { Limiter } from "../domain/limits/limiter.ts";
 import type { PublicHosts } from "../platform/outbound/public_hosts.ts";
 import type { Log } from "../platform/telemetry/log.ts";
@@ -17,6 +18,7 @@ interface Deps {
   adapters: Adapters;
   ledger: Ledger;
   limiter: Limiter;
+  streams: RunningStreams;
   files: Pick<OpenFiles, "keysFor">;
   imageHosts: PublicHosts;
   metrics: Metrics;
@@ -40,7 +42,7 @@ export interface OpenChat extends Disposable {
 }
 
 export function openChat(
-  { adapters, ledger, limiter, files, imageHosts, metrics, log }: Deps,
+  { adapters, ledger, limiter, streams, files, imageHosts, metrics, log }: Deps,
   { environment, isDrill, timing }: ChatOptions,
 ): OpenChat {
   const admission = new Admission({
@@ -56,6 +58,7 @@ export function openChat(
     ledger,
     limiter,
     upstreams,
+    streams,
     imageHosts,
     log,
     timing: timing?.chat,

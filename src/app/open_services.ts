@@ -1,4 +1,5 @@
 import type { Adapters } from "../../providers/adapters.ts";
+import { RunningStreams } from "../domain/accounts/running_streams.ts";
 import { ApiKeyCache } from "../domain/accounts/api_key_cache.ts";
 import { type OpenFiles, openFiles } from "../domain/files/open_files.ts";
 import { storePlans } from "../domain/ledger/plans.ts";
@@ -7,6 +8,7 @@ import { SharedRateLimiter } from "../domain/limits/shared_rate.ts";
 import { DELIVERY } from "../domain/webhooks/enqueue_event.ts";
 import type { AppDeps } from "../http/app.ts";
 import { openapi } from "../http/openapi.ts";
+import { watchStop } from "../http/watch_stop.ts";
 import { TaskWaits } from "../http/task_waits.ts";
 import type { Config } from "../platform/config/config.ts";
 import type { ConfigStore } from "../platform/config/config_store.ts";
@@ -63,6 +65,7 @@ export async function openServices(deps: Deps, options: GatewayOptions): Promise
   const core = { database, cluster, configStore, metrics, log };
   await using opened = new AsyncDisposableStack();
   const apiKeys = opened.use(new ApiKeyCache(database.sql, cluster));
+  const streams = new RunningStreams(cluster);
   const limiter = database.kind === "embedded"
     ? new RateLimiter()
     : opened.use(openSharedLimiter(storage, options));
@@ -74,7 +77,7 @@ export async function openServices(deps: Deps, options: GatewayOptions): Promise
   const imageHosts = new PublicHosts({ resolve: options.resolve });
   const { admission, upstreams, chat, seals, http1 } = opened.use(
     openChat(
-      { adapters: deps.adapters, ledger, limiter, files, imageHosts, metrics, log },
+      { adapters: deps.adapters, ledger, limiter, streams, files, imageHosts, metrics, log },
       options,
     ),
   );
@@ -115,7 +118,7 @@ export async function openServices(deps: Deps, options: GatewayOptions): Promise
       metricsToken: options.metricsToken,
       waits: new TaskWaits(options.taskWaits),
       document: openapi,
-      stopSignal: (c) => AbortSignal.any([c.req.raw.signal, requestHandler.drainSignal]),
+      stopping: (c) => watchStop(c, streams, requestHandler.drainSignal),
     },
     site,
     files,

@@ -58,7 +58,12 @@ export function openWebhooks(deps: Deps): OpenWebhooks {
   });
   return {
     worker: sender,
-    webhooks: { sql, secretBox, notify: (message) => queue.notify(message) },
+    webhooks: {
+      sql,
+      begin: (run) => sql.begin((tx) => run(tx)) as ReturnType<typeof run>,
+      secretBox,
+      notify: (message) => queue.notify(message),
+    },
     settled: (maxMs) => sender.settled(maxMs),
     async [Symbol.asyncDispose]() {
       await Promise.all([expiring[Symbol.asyncDispose](), sender[Symbol.asyncDispose]()]);

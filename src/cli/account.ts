@@ -2,6 +2,7 @@ import type { Account } from "../domain/accounts/accounts.ts";
 import type { ApiKey } from "../domain/accounts/api_keys.ts";
 import type { Balance } from "../domain/ledger/balance.ts";
 import { callAdminApi } from "./client.ts";
+import { keyTable } from "./key.ts";
 import { argument, type Command, optionText, table, UsageError } from "./command.ts";
 
 interface List<T> {
@@ -37,10 +38,14 @@ export const accountCreate: Command = {
 };
 
 export const accountList: Command = {
-  usage: "account list [--limit <n>] [--after <id>]",
+  usage: "account list [--search <text>] [--limit <n>] [--after <id>]",
   summary: "List accounts, newest first",
   endpoints: ["GET /admin/v1/accounts"],
   options: {
+    search: {
+      type: "string",
+      summary: "Part of an id, name or email; the last four characters of a key; a request id",
+    },
     limit: { type: "string", summary: `Accounts to show (default ${PAGE_SIZE})` },
     after: { type: "string", summary: "Show the page after this account id" },
   },
@@ -48,13 +53,26 @@ export const accountList: Command = {
     const limit = optionText(options, "limit") ?? String(PAGE_SIZE);
     if (!/^\d+$/.test(limit)) throw new UsageError("--limit must be a whole number.");
     const after = optionText(options, "after");
-    const query = new URLSearchParams({ limit, ...(after === undefined ? {} : { after }) });
+    const search = optionText(options, "search");
+    const query = new URLSearchParams({
+      limit,
+      ...(after === undefined ? {} : { after }),
+      ...(search === undefined ? {} : { search }),
+    });
     const list = await callAdminApi<List<Account>>(terminal, "GET", `/accounts?${query}`);
-    const rows = list.data.map(({ id, name, email, plan }) => [id, name, plan, email ?? ""]);
+    const rows = list.data.map(({ id, name, email, plan, status }) => [
+      id,
+      name,
+      plan,
+      status,
+      email ?? "",
+    ]);
     const more = list.has_more ? `\n\nMore accounts: add --after ${list.last_id}` : "";
     terminal.print(
       list,
-      rows.length === 0 ? "No accounts." : table([["ID", "NAME", "PLAN", "EMAIL"], ...rows]) + more,
+      rows.length === 0
+        ? "No accounts."
+        : table([["ID", "NAME", "PLAN", "STATUS", "EMAIL"], ...rows]) + more,
     );
     return 0;
   },
@@ -76,6 +94,7 @@ export const accountShow: Command = {
     const details = table([
       ["id", account.id],
       ["name", account.name],
+      ["status", account.status],
       [
         "plan",
         account.plan +
@@ -90,58 +109,10 @@ export const accountShow: Command = {
       ["on hold", `${balance.frozen_balance} ${balance.currency}`],
       ["created", new Date(account.created * 1000).toISOString()],
     ]);
-    const rows = keys.data.map((key) => [
-      key.id,
-      key.name,
-      `…${key.last4}`,
-      key.revoked === null ? "active" : "revoked",
-      key.last_used === null
-        ? "never used"
-        : `used ${new Date(key.last_used * 1000).toISOString()}`,
-    ]);
     terminal.print(
       { ...account, keys: keys.data },
-      `${details}\n\n${rows.length === 0 ? "No API keys." : table(rows)}`,
+      `${details}\n\n${keyTable(keys.data)}`,
     );
-    return 0;
-  },
-};
-
-export const keyCreate: Command = {
-  usage: "key create <account> --name <name>",
-  summary: "Create an API key; the key is shown only once",
-  endpoints: ["POST /admin/v1/accounts/{id}/keys"],
-  options: {
-    name: { type: "string", summary: "Name of the key, such as the program that uses it" },
-  },
-  async run(terminal, args, options) {
-    const name = optionText(options, "name");
-    if (name === undefined) throw new UsageError("Missing option: --name <name>.");
-    const id = encodeURIComponent(argument(args, 0, "account"));
-    const key = await callAdminApi<ApiKey & { key: string }>(
-      terminal,
-      "POST",
-      `/accounts/${id}/keys`,
-      {
-        name,
-      },
-    );
-    terminal.print(
-      key,
-      `${key.key}\n\nAPI key created: ${key.id} (${key.name}). Copy the key now. You won't be able to see it again.`,
-    );
-    return 0;
-  },
-};
-
-export const keyRevoke: Command = {
-  usage: "key revoke <key id>",
-  summary: "Revoke an API key; it stops working on every node before the command returns",
-  endpoints: ["DELETE /admin/v1/keys/{id}"],
-  async run(terminal, args) {
-    const id = encodeURIComponent(argument(args, 0, "key id"));
-    const key = await callAdminApi<ApiKey>(terminal, "DELETE", `/keys/${id}`);
-    terminal.print(key, `API key revoked: ${key.id} (${key.name}, …${key.last4}).`);
     return 0;
   },
 };

@@ -1,4 +1,5 @@
 import { readAdminToken } from "../app/admin_token.ts";
+import { COMMAND_LINE } from "../lib/command_line_agent.ts";
 import { withoutTrailing } from "../lib/without_trailing.ts";
 import type { Terminal } from "./command.ts";
 
@@ -33,6 +34,7 @@ export async function callAdminApi<T>(
       method,
       headers: {
         authorization: `Bearer ${token}`,
+        "user-agent": COMMAND_LINE,
         ...(body === undefined ? {} : { "content-type": "application/json" }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),

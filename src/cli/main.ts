@@ -2,14 +2,17 @@ import { parseArgs } from "node:util";
 import { readSettings, SettingsError } from "../app/environment.ts";
 import { StorageError } from "../platform/database/storage_error.ts";
 import { VERSION } from "../platform/telemetry/version.ts";
+import { accountCreate, accountList, accountShow } from "./account.ts";
+import { accountClose, accountResume, accountSuspend, accountUpdate } from "./account_change.ts";
+import { auditList } from "./audit.ts";
 import { backup, restore } from "./backup.ts";
-import { accountCreate, accountList, accountShow, keyCreate, keyRevoke } from "./account.ts";
 import { runCheck } from "./check.ts";
 import { CallError } from "./client.ts";
 import { type Command, type Terminal, UsageError } from "./command.ts";
 import { completion } from "./completion.ts";
 import { formatHelp, formatOverview, isGroup } from "./help.ts";
-import { accountCredit, accountPlan, ledgerVerify } from "./money.ts";
+import { keyCreate, keyList, keyRevoke, keyUpdate } from "./key.ts";
+import { accountCorrect, accountCredit, accountPlan, ledgerVerify } from "./money.ts";
 import { runMigrate } from "./migrate.ts";
 import { move } from "./move.ts";
 import { personOperator, personPassword } from "./people.ts";
@@ -22,6 +25,7 @@ import { rollback } from "./rollback.ts";
 import { runRoutes } from "./routes.ts";
 import { secretsRotate } from "./secrets.ts";
 import { storageList, storageSweep } from "./storage.ts";
+import { tokenCreate, tokenList, tokenRevoke } from "./token.ts";
 import { taskList, taskReplay, taskShow } from "./task.ts";
 import { webhookRedeliver, webhookVerify } from "./webhook.ts";
 
@@ -39,11 +43,22 @@ export const COMMANDS: readonly [name: string, command: Command][] = [
   ["account list", accountList],
   ["account show", accountShow],
   ["account credit", accountCredit],
+  ["account correct", accountCorrect],
   ["account plan", accountPlan],
+  ["account update", accountUpdate],
+  ["account suspend", accountSuspend],
+  ["account resume", accountResume],
+  ["account close", accountClose],
   ["key create", keyCreate],
+  ["key list", keyList],
+  ["key update", keyUpdate],
   ["key revoke", keyRevoke],
   ["person operator", personOperator],
   ["person password", personPassword],
+  ["token create", tokenCreate],
+  ["token list", tokenList],
+  ["token revoke", tokenRevoke],
+  ["audit", auditList],
   ["ledger verify", ledgerVerify],
   ["prices import", pricesImport],
   ["prices export", pricesExport],
@@ -110,7 +125,7 @@ export async function run(
 function parseCommandLine(command: Command, args: string[]) {
   try {
     return parseArgs({
-      args,
+      args: negativesLast(args),
       options: { ...command.options, json: { type: "boolean" } },
       allowPositionals: true,
     });
@@ -118,6 +133,14 @@ function parseCommandLine(command: Command, args: string[]) {
     const message = error instanceof Error ? error.message : String(error);
     throw withUsage(message, command);
   }
+}
+
+/** A negative amount is an argument, not an option: it goes behind `--`. */
+function negativesLast(args: string[]): string[] {
+  const isNegative = (arg: string) => /^-\d/.test(arg);
+  const negatives = args.filter(isNegative);
+  if (negatives.length === 0) return args;
+  return [...args.filter((arg) => !isNegative(arg)), "--", ...negatives];
 }
 
 function withUsage(message: string, command: Command): UsageError {

@@ -50,6 +50,35 @@ export const accountCredit: Command = {
   },
 };
 
+export const accountCorrect: Command = {
+  usage: "account correct <account> <amount> --reference <text> --reason <text>",
+  summary: "Take cash from an account (-5.00) or give it back (5.00), with a reason",
+  endpoints: ["POST /admin/v1/accounts/{id}/credits"],
+  options: {
+    reference: { type: "string", summary: "Unique reference of the booking" },
+    reason: { type: "string", summary: "Why; the statement shows it" },
+  },
+  async run(terminal, args, options) {
+    const [reference, reason] = ["reference", "reason"].map((name) => optionText(options, name));
+    if (reference === undefined) throw new UsageError("Missing option: --reference <text>.");
+    if (reason === undefined) throw new UsageError("Missing option: --reason <text>.");
+    const id = encodeURIComponent(argument(args, 0, "account"));
+    const amount = argument(args, 1, "amount");
+    const body = { kind: "correction", amount, reference, reason };
+    const path = `/accounts/${id}/credits`;
+    const booked = await callAdminApi<Credited>(terminal, "POST", path, body);
+    const { available_balance, currency } = booked.balance;
+    terminal.print(
+      booked,
+      `${
+        booked.replayed ? "Already booked, not booked again:" : "Correction booked:"
+      } ${amount} ${currency}, ` +
+        `reference "${reference}". Available: ${available_balance} ${currency}.`,
+    );
+    return 0;
+  },
+};
+
 export const accountPlan: Command = {
   usage: "account plan <account> <plan> [--expires-at <time>]",
   summary: "Change the plan of an account and grant its quotas",

@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { ApiError } from "../lib/api_error.ts";
 import type { Config, Route as ConfiguredRoute } from "../platform/config/config.ts";
-import { requireAdminToken } from "./admin/require_token.ts";
+import { type AdminAuthDeps, requireAdminToken } from "./admin/require_token.ts";
 import { authenticated, type AuthenticateDeps, type RouteLabels } from "./authenticate.ts";
 import { notReleased } from "./endpoints/create_generation.ts";
 import { noticeHeaders } from "./endpoints/retrieve_model.ts";
@@ -9,12 +9,9 @@ import type { Endpoint, Env, HttpExchange } from "./exchange.ts";
 import { methodNotAllowed } from "./method_not_allowed.ts";
 import { requireFunds, requireFundsForLargeBody } from "./require_funds.ts";
 import { FIXED_ROUTES, type PlacedRoute, placeOperation } from "./routes/registry.ts";
-import type { OperationRoute, RouteAuth, RouteDeps } from "./routes/route.ts";
+import type { ApiRoute, OperationRoute, RouteDeps } from "./routes/route.ts";
 
-export interface AppDeps extends AuthenticateDeps, RouteDeps {
-  adminToken: string;
-  /** Besides the admin token, this one reads `/metrics`. */
-  metricsToken: string | undefined;
+export interface AppDeps extends AuthenticateDeps, AdminAuthDeps, RouteDeps {
   /** Handles all paths outside the API: the web site. */
   site: (request: Request, exchange: HttpExchange) => Response | Promise<Response>;
 }
@@ -32,11 +29,11 @@ export function buildApp(config: Config, deps: AppDeps): Hono<Env> {
   const guard = guards(deps);
   for (const configured of config.routes) mountOperation(routers, guard, deps, configured);
   mountFixed(routers, guard, deps);
-  const unknown = guard.api_key(labelsAt("/v1/*"), unknownEndpoint("Unknown endpoint."));
+  const unknown = guard(API_KEY, labelsAt("/v1/*"), unknownEndpoint("Unknown endpoint."));
   fallback.all("/v1", unknown);
   fallback.all("/v1/*", unknown);
   const unknownAdmin = unknownEndpoint("Unknown endpoint of the admin API.");
-  fallback.all("/admin/*", guard.admin_token(labelsAt("/admin/*"), unknownAdmin));
+  fallback.all("/admin/*", guard(ANY_TOKEN, labelsAt("/admin/*"), unknownAdmin));
   fallback.notFound((c) => deps.site(c.req.raw, c.env));
   app.notFound((c) => fallback.fetch(c.req.raw, c.env));
   // Rethrown to RequestHandler, which renders every error in one place.
@@ -53,32 +50,38 @@ interface Routers {
   readonly fallback: Hono<Env>;
 }
 
-/** Lets only those requests pass that may be made. */
-type Guards = Readonly<Record<RouteAuth, (labels: RouteLabels, endpoint: Endpoint) => Endpoint>>;
+/** What a request must prove. Without a scope, any admin token will do. */
+type Access = Pick<ApiRoute, "auth" | "scope">;
+const API_KEY: Access = { auth: "api_key" };
+const ANY_TOKEN: Access = { auth: "admin_token" };
 
-function guards(deps: AppDeps): Guards {
-  const { adminToken, metricsToken } = deps;
-  const withToken = requireAdminToken([adminToken]);
-  const withMetricsToken = requireAdminToken(
-    metricsToken === undefined ? [adminToken] : [adminToken, metricsToken],
-  );
+/** Lets only those requests pass that may be made. */
+type Guard = (access: Access, labels: RouteLabels, endpoint: Endpoint) => Endpoint;
+
+function guards(deps: AppDeps): Guard {
+  const withToken = requireAdminToken(deps);
   const labelled = ({ route }: RouteLabels, endpoint: Endpoint): Endpoint => (c) => {
     c.env.route = route;
     return endpoint(c);
   };
-  return {
-    api_key: (labels, endpoint) => authenticated(deps, labels, endpoint),
-    admin_token: (labels, endpoint) => labelled(labels, withToken(endpoint)),
-    metrics_token: (labels, endpoint) => labelled(labels, withMetricsToken(endpoint)),
-    // The handler checks the signature.
-    signed_url: labelled,
-    none: labelled,
+  return function guard({ auth, scope = null }, labels, endpoint) {
+    switch (auth) {
+      case "api_key":
+        return authenticated(deps, labels, endpoint);
+      case "admin_token":
+        return labelled(labels, withToken(endpoint, scope));
+      case "metrics_token":
+        return labelled(labels, withToken(endpoint, scope, deps.metricsToken));
+      case "signed_url": // The handler checks the signature.
+      case "none":
+        return labelled(labels, endpoint);
+    }
   };
 }
 
 function mountOperation(
   { app, fallback }: Routers,
-  guard: Guards,
+  guard: Guard,
   deps: AppDeps,
   configured: ConfiguredRoute,
 ): void {
@@ -86,7 +89,7 @@ function mountOperation(
   const labels = { route, operation };
   const placed = placeOperation(configured);
   if (stage === "planned" || placed.length === 0) {
-    const planned = guard.api_key(labels, () => {
+    const planned = guard(API_KEY, labels, () => {
       throw notReleased(configured);
     });
     fallback.all(routerPath(`/v1${route}`), planned);
@@ -96,15 +99,15 @@ function mountOperation(
   for (const { route, path } of placed) {
     const endpoint = withNotice(configured, withFunds(route, deps, route.open(deps, configured)));
     const { isCharged = false } = route;
-    app.on(route.method, routerPath(path), guard[route.auth]({ ...labels, isCharged }, endpoint));
+    app.on(route.method, routerPath(path), guard(route, { ...labels, isCharged }, endpoint));
   }
   mountOtherMethods(fallback, guard, placed, () => labels);
 }
 
-function mountFixed({ app, fallback }: Routers, guard: Guards, deps: AppDeps): void {
+function mountFixed({ app, fallback }: Routers, guard: Guard, deps: AppDeps): void {
   for (const { route, path } of FIXED_ROUTES) {
     if ("probe" in route) continue;
-    app.on(route.method, routerPath(path), guard[route.auth](labelsAt(path), route.open(deps)));
+    app.on(route.method, routerPath(path), guard(route, labelsAt(path), route.open(deps)));
   }
   const mounted = FIXED_ROUTES.filter(({ route }) => !("probe" in route));
   mountOtherMethods(fallback, guard, mounted, ({ path }) => labelsAt(path));
@@ -118,7 +121,7 @@ function labelsAt(path: string): RouteLabels {
 /** Every other method of a path is answered with 405. */
 function mountOtherMethods(
   fallback: Hono<Env>,
-  guard: Guards,
+  guard: Guard,
   placed: readonly PlacedRoute[],
   labelsOf: (placed: PlacedRoute) => RouteLabels,
 ): void {
@@ -126,7 +129,8 @@ function mountOtherMethods(
     const [first] = same;
     const allowed = same.map(({ route }) => route.method);
     const endpoint = methodNotAllowed(allowed);
-    fallback.all(routerPath(path), guard[first!.route.auth](labelsOf(first!), endpoint));
+    const access: Access = { auth: first!.route.auth };
+    fallback.all(routerPath(path), guard(access, labelsOf(first!), endpoint));
   }
 }
 

@@ -1,4 +1,7 @@
 import type { ApiKeyCache, Caller } from "../domain/accounts/api_key_cache.ts";
+import type { CompiledRestrictions } from "../domain/accounts/key_restrictions.ts";
+import { readClientAddress } from "./client_address.ts";
+import { accountSuspended } from "../domain/accounts/account_status.ts";
 import { ApiError } from "../lib/api_error.ts";
 import type { AccountPlan, Config } from "../platform/config/config.ts";
 import type { Allowance, Limiter } from "../domain/limits/limiter.ts";
@@ -46,6 +49,8 @@ export function authenticated(
       );
     }
     const exchange = c.env;
+    const { restrictions } = caller;
+    if (restrictions !== null && restrictions.expiresAt <= Date.now()) throw keyExpired();
     const logged = exchange.caller === null ? caller : { account: caller.account, key: null };
     const request = exchange.logged = new OpenRequest(deps.requestLog, exchange, logged, operation);
     const { bodies: keep, bodyBytesMax: bytesMax } = exchange.config.logs;
@@ -76,13 +81,14 @@ function applyRateLimit(
   const exchange = c.env;
   exchange.caller = caller;
   const now = Date.now();
-  const { rates } = exchange.accountPlan = planOf(exchange.config, caller, now);
+  const plan = planOf(exchange.config, caller, now);
+  const { rates } = exchange.accountPlan = limitedPlan(plan, caller.restrictions);
   const isSlowed = caller.slowedUntil > now;
   const rate = isSlowed
     // All keys of a slowed account share one rate, so another key does not help.
     ? deps.limiter.take(
       `slowed ${caller.account}`,
-      Math.max(1, Math.floor(rates.requestsPerMinute / SLOWED_DIVISOR)),
+      Math.max(1, Math.floor(plan.rates.requestsPerMinute / SLOWED_DIVISOR)),
       1,
       exchange.startedAt,
     )
@@ -100,6 +106,7 @@ function callEndpoint(
   isSlowed: boolean,
 ): Response | Promise<Response> {
   c.env.rate = rate;
+  requireAdmitted(c);
   if (!rate.allowed) {
     throw new ApiError(
       "rate_limit_exceeded",
@@ -127,6 +134,20 @@ function readApiKey(headers: Headers): string {
   return key ? key : readBearerToken(headers, "API key");
 }
 
+/** The plan with the rates of the key, where those are lower. */
+function limitedPlan(plan: AccountPlan, restrictions: CompiledRestrictions | null): AccountPlan {
+  if (restrictions === null) return plan;
+  const { rates } = plan;
+  return {
+    ...plan,
+    rates: {
+      ...rates,
+      requestsPerMinute: Math.min(rates.requestsPerMinute, restrictions.requestsPerMinute),
+      tokensPerMinute: Math.min(rates.tokensPerMinute, restrictions.tokensPerMinute),
+    },
+  };
+}
+
 /** The token of `Authorization: Bearer <token>`. */
 export function readBearerToken(headers: Headers, what: string): string {
   const header = headers.get("authorization");
@@ -150,6 +171,25 @@ function readClientRequestId(exchange: HttpExchange, headers: Headers): boolean 
   if (!CLIENT_REQUEST_ID.test(id)) return false;
   exchange.clientRequestId = id;
   return true;
+}
+
+function keyExpired(): ApiError {
+  return new ApiError(
+    "api_key_expired",
+    "This API key has expired. Create a new one in the console, or move its end.",
+  );
+}
+
+/** Throws where the account is suspended, or the key may not be used from the client's address. */
+function requireAdmitted(c: HttpContext): void {
+  const { isSuspended, restrictions } = c.env.caller!;
+  if (isSuspended) throw accountSuspended();
+  const allowed = restrictions?.allowedIps ?? null;
+  if (allowed === null || allowed.has(readClientAddress(c.env, c.req.raw.headers))) return;
+  throw new ApiError(
+    "ip_not_allowed",
+    "This API key may not be used from this IP address: see its allowed_ips.",
+  );
 }
 
 /** In place of the endpoint: the caller is known, and its log shows the error. */

@@ -1,6 +1,7 @@
 import type { Context } from "hono";
+import type { AdminCaller } from "./admin/require_token.ts";
 import type { Caller } from "../domain/accounts/api_key_cache.ts";
-import type { AccountPlan, Config } from "../platform/config/config.ts";
+import type { AccountPlan, Config, ModelReader } from "../platform/config/config.ts";
 import type { BodyReservation } from "../domain/limits/body_reservation.ts";
 import type { Allowance } from "../domain/limits/limiter.ts";
 import type { RequestBodies } from "../domain/limits/request_bodies.ts";
@@ -24,6 +25,8 @@ export interface HttpExchange {
   clientRequestId: string | null;
   /** Set before authentication only by our own site, for the account that is signed in there. */
   caller: Caller | null;
+  /** Who calls the admin API; null elsewhere. */
+  adminCaller: AdminCaller | null;
   /** The current plan of the caller's account. */
   accountPlan: AccountPlan | null;
   /** Its row of the request log, from authentication on. */
@@ -52,6 +55,10 @@ export interface CallingAccount {
   readonly id: string;
   readonly plan: string;
   readonly priceBook: string | null;
+  /** Tells whether its key is for a model; null: it is for all. */
+  readonly allowsModel: ModelReader["allowsModel"];
+  /** What its key spends is limited. */
+  readonly hasKeyBudget: boolean;
 }
 
 /** The calling account, in an endpoint behind authentication. */
@@ -60,7 +67,13 @@ export function accountOf(c: HttpContext): CallingAccount {
   if (caller === null || accountPlan === null) {
     throw new Error("this endpoint is not behind authentication");
   }
-  return { id: caller.account, plan: accountPlan.id, priceBook: caller.priceBook };
+  return {
+    id: caller.account,
+    plan: accountPlan.id,
+    priceBook: caller.priceBook,
+    allowsModel: caller.restrictions?.models,
+    hasKeyBudget: caller.restrictions?.hasBudget ?? false,
+  };
 }
 
 const JSON_HEADERS = { "content-type": "application/json; charset=utf-8" };

@@ -2,12 +2,7 @@ import type { Config, Route as ConfiguredRoute } from "../platform/config/config
 import { apiErrorTable } from "./error_status.ts";
 import { exampleOf } from "./example_of.ts";
 import { AREAS, type PlacedRoute, placeRoutes } from "./routes/registry.ts";
-import {
-  type ApiRoute,
-  configuredBody,
-  type RouteAuth,
-  type RouteResponse,
-} from "./routes/route.ts";
+import { type ApiRoute, configuredBody, type RouteResponse } from "./routes/route.ts";
 import { type JsonSchema, objectSchemas, pageSchema } from "./routes/schemas.ts";
 import { webhooksSent } from "./openapi_webhooks.ts";
 import webhookEvent from "../../schemas/webhook_event.schema.json" with { type: "json" };
@@ -50,23 +45,26 @@ const SECURITY_SCHEMES = {
     scheme: "bearer",
     description: "An API key from the console: `sk-…`.",
   },
-  admin_token: { type: "http", scheme: "bearer", description: "The operator's token." },
+  admin_token: {
+    type: "http",
+    scheme: "bearer",
+    description:
+      "The root token, or an admin token with the scope that the operation names. `root`: the root token only.",
+  },
   metrics_token: { type: "http", scheme: "bearer", description: "A token for metrics only." },
 };
 
 /** Routes that need neither a key nor a token say so: an empty list. */
-const SECURITY: Readonly<Record<RouteAuth, readonly JsonSchema[]>> = {
-  api_key: [{ api_key: [] }],
-  admin_token: [{ admin_token: [] }],
-  metrics_token: [{ admin_token: [] }, { metrics_token: [] }],
-  signed_url: [],
-  none: [],
-};
+function securityOf({ auth, scope }: ApiRoute): JsonSchema[] {
+  if (auth === "api_key") return [{ api_key: [] }];
+  if (auth === "metrics_token") return [{ admin_token: [scope] }, { metrics_token: [] }];
+  return auth === "admin_token" ? [{ admin_token: [scope] }] : [];
+}
 
 const TITLES = new Map(AREAS.flatMap(({ title, routes }) => routes.map((route) => [route, title])));
 
 function operationOf(config: Config, { route, path, configured }: PlacedRoute): JsonSchema {
-  const { method, summary, auth, responses } = route;
+  const { method, summary, responses } = route;
   const description = [configured?.stage === "planned" ? PLANNED : null, route.description]
     .filter((text) => text !== null && text !== undefined).join(" ");
   const parameters = parametersOf(config, route);
@@ -76,7 +74,7 @@ function operationOf(config: Config, { route, path, configured }: PlacedRoute): 
     ...(description === "" ? {} : { description }),
     tags: [TITLES.get(route)],
     ...stageOf(configured),
-    security: SECURITY[auth],
+    security: securityOf(route),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...requestBodyOf(config, route, configured),
     responses: {

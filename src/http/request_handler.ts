@@ -101,6 +101,7 @@ export class RequestHandler {
       route: "unknown",
       clientRequestId: null,
       caller,
+      adminCaller: null,
       accountPlan: null,
       logged: null,
       rate: null,

@@ -7,6 +7,8 @@ export type IdPrefix =
   | "acc"
   | "key"
   | "node"
+  | "adm"
+  | "aud"
   | "grant"
   | "per"
   | "we"

@@ -1,22 +1,17 @@
-import { deletePerson } from "../domain/accounts/delete_person.ts";
 import type { Person } from "../domain/accounts/people.ts";
-import { expireRows } from "../domain/files/rows.ts";
-import { requestCancelAll } from "../workflows/tasks/cancel_task.ts";
+import { audited } from "../domain/audit/audit.ts";
+import { removePerson } from "../workflows/accounts/manage_people.ts";
 import { TASK } from "../workflows/tasks/task.ts";
-import { removeEndpointsOf } from "../domain/webhooks/endpoints.ts";
-import type { SiteDeps } from "./context.ts";
+import { memberOf } from "./actor.ts";
+import type { SiteContext, SiteDeps } from "./context.ts";
 
-/** Deletes a person with their keys, files, running tasks, webhook endpoints and sessions. */
+/** Deletes the signed-in person with their keys, files, running tasks, webhook endpoints and sessions. */
 export async function deleteAccount(
-  { database, cluster, sessions, tasks }: SiteDeps,
+  c: SiteContext,
+  deps: SiteDeps,
   person: Person,
 ): Promise<void> {
-  let cancelled: readonly string[] = [];
-  await deletePerson(database, cluster, person, async (sql) => {
-    await expireRows(sql, person.account);
-    await removeEndpointsOf(sql, person.account);
-    cancelled = await requestCancelAll(sql, person.account);
-  });
-  for (const id of cancelled) tasks.queue.notify({ kind: TASK, id });
-  await sessions.endAll(person.id);
+  const cancelled = await audited(deps, memberOf(c), (change) => removePerson(change, person));
+  for (const id of cancelled) deps.tasks.queue.notify({ kind: TASK, id });
+  await deps.sessions.endAll(person.id);
 }

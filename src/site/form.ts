@@ -1,3 +1,4 @@
+import { readClientAddress } from "../http/client_address.ts";
 import { ApiError } from "../lib/api_error.ts";
 import type { SiteContext } from "./context.ts";
 
@@ -43,16 +44,9 @@ async function read(c: SiteContext): Promise<Form> {
   return form;
 }
 
-/**
- * The client address that attempts are counted by: the peer's, or the one that a trusted proxy reports. IPv6
- * addresses count as their /64 network: one subscriber has 2^64 of them.
- */
+/** The client address that attempts are counted by. IPv6 addresses count as their /64 network: one subscriber has 2^64 of them. */
 export function clientAddress(c: SiteContext): string {
-  const hops = c.env.config.site.trustedProxies;
-  const forwarded = c.req.header("x-forwarded-for")?.split(",").map((hop) => hop.trim()) ?? [];
-  const { remoteAddr } = c.env.info;
-  const peer = "hostname" in remoteAddr ? remoteAddr.hostname : "local";
-  const address = withoutPort(hops === 0 ? peer : forwarded.at(-hops) ?? peer);
+  const address = readClientAddress(c.env, c.req.raw.headers);
   return address.includes(":") ? prefixOf(address) : address;
 }
 
@@ -60,14 +54,6 @@ export function clientAddress(c: SiteContext): string {
 export function networkOf(c: SiteContext): string {
   const address = clientAddress(c);
   return address.replace(/^(\d+\.\d+\.\d+)\.\d+$/, "$1.0/24");
-}
-
-const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([^\]]*)\])(?::\d+)?$/;
-
-/** Some proxies add the port, which differs for every connection. */
-function withoutPort(address: string): string {
-  const parts = WITH_PORT.exec(address);
-  return parts?.[1] ?? parts?.[2] ?? address;
 }
 
 function prefixOf(address: string): string {

@@ -1,7 +1,10 @@
 import type { Person } from "../domain/accounts/people.ts";
 import { claimWelcomeCredit } from "../domain/accounts/welcome_credit.ts";
+import { writeAudit } from "../domain/audit/audit.ts";
 import { addCredit } from "../domain/ledger/credit.ts";
 import type { Queries } from "../platform/database/database.ts";
+import { commitChange } from "../platform/cluster/change.ts";
+import { newMemberOf } from "./actor.ts";
 import type { SiteContext, SiteDeps } from "./context.ts";
 import { networkOf } from "./form.ts";
 import { addFlash } from "./respond.ts";
@@ -16,13 +19,16 @@ export interface Registration {
 /** Creates a person and books the configured welcome credit, in one transaction. */
 export async function registerWithCredit(
   c: SiteContext,
-  { database, log }: SiteDeps,
+  deps: SiteDeps,
   create: (sql: Queries) => Promise<Person | null>,
 ): Promise<Registration | null> {
   const { welcomeCredit } = c.env.config.site;
-  const registration = await database.sql.begin(async (sql) => {
+  const registration = await commitChange(deps, async ({ sql }) => {
     const person = await create(sql);
     if (person === null) return null;
+    const { account, id: subject } = person;
+    const note = { action: "person.register", account, subject } as const;
+    await writeAudit(sql, newMemberOf(c, person), note);
     if (welcomeCredit === null) return { person, isCreditDenied: false };
     if (!await claimWelcomeCredit(sql, { email: person.email, network: networkOf(c) })) {
       return { person, isCreditDenied: true };
@@ -36,7 +42,7 @@ export async function registerWithCredit(
     return { person, isCreditDenied: false };
   });
   if (registration?.isCreditDenied) {
-    log.info("welcome credit not granted", {
+    deps.log.info("welcome credit not granted", {
       request_id: c.env.requestId,
       account: registration.person.account,
     });

@@ -1,8 +1,10 @@
 import type { Context, Next } from "hono";
+import { accountSuspended } from "../domain/accounts/account_status.ts";
 import { DEVICE_SECONDS, markDevice } from "../domain/accounts/known_devices.ts";
 import { findPerson, type Person } from "../domain/accounts/people.ts";
 import { formToken, SESSION_MS } from "../domain/accounts/sessions.ts";
 import type { SessionSecret } from "../domain/accounts/session_seal.ts";
+import { auditSession } from "./audit_session.ts";
 import { cookieText, readCookie } from "./cookies.ts";
 import {
   type Flash,
@@ -39,8 +41,9 @@ export function loadSession({ sessions, database }: SiteDeps) {
 
 /** Sends visitors who are not signed in to the sign-in page, which leads back here. */
 export async function requireSignIn(c: Context<SiteEnv>, next: Next): Promise<Response | void> {
-  if (c.var.signedIn !== null) return await next();
-  return seeOther(signInUrl(c));
+  if (c.var.signedIn === null) return seeOther(signInUrl(c));
+  if (c.var.signedIn.person.isSuspended) throw accountSuspended();
+  return await next();
 }
 
 /** Answers 404 to everyone but operators. */
@@ -80,6 +83,7 @@ export async function startSession(
     c.req.header("user-agent") ?? "unknown",
     person.sessionEpoch,
   );
+  await auditSession(c, { database }, "session.start", person);
   const response = seeOther(returnTo);
   const cookie = cookieText(c, "session", id, { maxAgeSeconds: SESSION_MS / 1000 });
   response.headers.append("set-cookie", cookie);

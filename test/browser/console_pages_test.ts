@@ -33,11 +33,26 @@ async function furnish(gateway: ConsoleGateway, receiver: string): Promise<strin
   const task = image.headers.get("location")!;
   await until("the image is there", async () => (await person.read(task)).includes("<img"), 60);
   const receipt = /receipts\/(req_[0-9a-z]+)/.exec(await person.read("/console/billing"))![1]!;
+  const key = await person.post("/console/keys", {
+    name: "laptop",
+    models: "sim-chat, sim-im*",
+    expires_on: "2100-01-01",
+    allowed_ips: "10.0.0.0/8",
+    requests_per_minute: "30",
+    budget_amount: "10.00",
+  });
+  await key.body?.cancel();
+  const keyPath = /href="(\/console\/keys\/key_[0-9a-z]+)"/.exec(
+    await person.read("/console/keys"),
+  )![1]!;
+  const token = await person.post("/console/operator/tokens", { name: "robot", read: "on" });
+  await token.body?.cancel();
   const types = ["chat-pro", "image", "video", "avatar", "drama", "speech"];
   return [
     "/console",
     MISSING,
     "/console/keys",
+    keyPath,
     "/console/models",
     ...types.map((type) => `/console/models/sim-${type}`),
     "/console/requests",
@@ -58,6 +73,8 @@ async function furnish(gateway: ConsoleGateway, receiver: string): Promise<strin
     "/console/operator/configuration",
     "/console/operator/providers",
     "/console/operator/queue?view=all",
+    "/console/operator/tokens",
+    "/console/operator/audit",
   ];
 }
 

@@ -28,7 +28,7 @@ export async function openChatGateway(
     & { cash?: string; config?: string }
     & Pick<
       TestGatewayOptions,
-      "resolve" | "timing" | "simulator" | "settings" | "store"
+      "beside" | "resolve" | "timing" | "simulator" | "settings" | "store"
     > = {},
 ): Promise<ChatGateway> {
   const gateway = await openGateway({
@@ -37,6 +37,7 @@ export async function openChatGateway(
     timing: options.timing,
     simulator: options.simulator,
     ...(options.settings === undefined ? {} : { settings: options.settings }),
+    ...(options.beside === undefined ? {} : { beside: options.beside }),
     ...(options.store === undefined ? {} : { store: options.store }),
   });
   let credits = 0;
@@ -71,7 +72,9 @@ export async function openChatGateway(
       assert.ok(ok, JSON.stringify(checks));
     },
   };
-  if (options.cash !== "0") await chatGateway.credit(options.cash ?? "100");
+  if (options.cash !== "0" && options.beside === undefined) {
+    await chatGateway.credit(options.cash ?? "100");
+  }
   return chatGateway;
 }
 

@@ -1,3 +1,4 @@
+import { commitChange } from "../../src/platform/cluster/change.ts";
 import type { Sql } from "postgres";
 import { createAccount } from "../../src/domain/accounts/accounts.ts";
 import { newId } from "../../src/lib/ids.ts";
@@ -110,11 +111,12 @@ export async function openLedger(options: TestLedgerOptions = {}): Promise<TestL
         expiresAt: expiresAt === undefined ? undefined : new Date(expiresAt),
       }),
     setPlan: (plan, expiresAt, of = account) =>
-      setPlan(database, cluster, {
-        account: of,
-        plan,
-        expiresAt: expiresAt === undefined ? undefined : new Date(expiresAt),
-      }),
+      commitChange({ database, cluster }, (change) =>
+        setPlan(change, {
+          account: of,
+          plan,
+          expiresAt: expiresAt === undefined ? undefined : new Date(expiresAt),
+        })),
     setClock: async (moment) =>
       void await sql`update test_clock set now = ${moment}::text::timestamptz`,
     sweep: () => sweepLedger(sql, (resolution) => exceeded.push(resolution)),

@@ -71,8 +71,7 @@ export async function openReserveNodes(
       return id;
     },
     async setPlan(account, plan) {
-      const cluster = { record: () => Promise.resolve({}), awaitPeers: () => Promise.resolve() };
-      await setPlan(own, cluster as never, { account, plan });
+      await setPlan({ sql, notify: () => Promise.resolve(), afterCommit() {} }, { account, plan });
     },
     async lock(account) {
       const [locked, enough] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

@@ -50,9 +50,18 @@ Deno.test("the example of every operation gets the promised status and a body th
       );
       const { schema } = content?.["application/json"] ?? {};
       if (schema !== undefined) assert.deepEqual(undocumented(document, schema, body, ""), []);
+      if (path.startsWith("/admin/") && method !== "get") await assertAudited(gateway, response);
     });
   }
 });
+
+/** Every action in the admin API is in the audit log. */
+async function assertAudited(gateway: MediaGateway, response: Response): Promise<void> {
+  const id = response.headers.get("x-request-id")!;
+  const { data } = await (await gateway.admin("GET", `/audit?request_id=${id}`)).json();
+  assert.ok(data.length > 0, "it has an entry of the audit log");
+  for (const { actor, via } of data) assert.deepEqual([actor.kind, via], ["root", "api"]);
+}
 
 function examplesOf(document: Json): Example[] {
   return Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
@@ -179,6 +188,13 @@ function openFixtures(gateway: MediaGateway, receiver: Receiver): Fixtures {
   return new Map<string, () => Promise<string>>([
     [SAMPLE.account, async () => (await gateway.newKey()).account],
     [SAMPLE.key, async () => (await gateway.newKey()).keyId],
+    [
+      SAMPLE.adminToken,
+      async () => {
+        const body = { name: "test", scopes: ["read"] };
+        return (await (await gateway.admin("POST", "/tokens", body)).json()).id;
+      },
+    ],
     [SAMPLE.image, () => gateway.upload("a.png", png(64, 64))],
     [SAMPLE.audio, () => gateway.upload("a.wav", wav(2))],
     [SAMPLE.task, submit],

@@ -137,13 +137,18 @@ Deno.test("nothing is stored by default, and never for a key with log_bodies: fa
   assert.equal(await bodiesOf(off, idOf(plain)), null);
 
   await using gateway = await open();
-  await gateway.gateway.database.sql`update api_key set log_bodies = false`;
+  const before = await gateway.chat("talk", "Hello");
+  await before.body?.cancel();
+  assert.notEqual(await bodiesOf(gateway, idOf(before)), null);
+  const { id } = await (await gateway.get("/v1/key")).json();
+  const patched = await gateway.admin("PATCH", `/keys/${id}`, { log_bodies: false });
+  assert.equal(patched.status, 200, await patched.text());
   for (const model of ["talk", "absent"]) {
     const res = await gateway.chat(model, "Hello");
     await res.body?.cancel();
     assert.equal(await bodiesOf(gateway, idOf(res)), null);
   }
-  assert.equal(await countBodies(gateway), 0);
+  assert.equal(await countBodies(gateway), 1);
 });
 
 Deno.test("only bodies of requests to models are stored: others have secrets", async () => {

@@ -70,3 +70,28 @@ Deno.test({
     });
   },
 });
+
+Deno.test({
+  name: "a correction of an operator takes what nodes have only reserved",
+  ignore,
+  async fn() {
+    await using gateway = await openChatGateway({ cash: "1000" });
+    const { sql } = gateway.gateway.database;
+    await until("the account has a reserve", async () => {
+      const res = await gateway.chat("talk", "Hello");
+      assert.equal(res.status, 200, await res.text());
+      return (await sql`select from reserve`).length === 1;
+    });
+    const { available } = await gateway.balance();
+    const correct = async (amount: string) => {
+      const body = { kind: "correction", amount, reference: amount, reason: "wrong account" };
+      const res = await gateway.admin("POST", `/accounts/${gateway.account}/credits`, body);
+      await res.body?.cancel();
+      return res.status;
+    };
+    assert.equal(await correct("-1001"), 402, "more than there is");
+    assert.equal(await correct(`-${available}`), 201);
+    assert.equal((await gateway.balance()).available, "0.00");
+    await gateway.verify();
+  },
+});

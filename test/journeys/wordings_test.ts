@@ -284,7 +284,7 @@ Deno.test(
       [
         credits,
         { ...credit, kind: "gifts" },
-        'kind must be one of cash, gift. Did you mean "gift"?',
+        'kind must be one of cash, gift, correction. Did you mean "gift"?',
       ],
       [
         "/accounts",

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createKey, findKey } from "../../src/domain/accounts/api_keys.ts";
 import { Stores } from "../../src/domain/files/stores.ts";
 import { addCredit, adjustBalance } from "../../src/domain/ledger/credit.ts";
 import { exportCsv } from "../../src/domain/ledger/export_csv.ts";
@@ -8,12 +9,13 @@ import { verifyLedger } from "../../src/domain/ledger/verify.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { readCsv } from "../../src/lib/csv.ts";
 import { decimal, trimDecimal } from "../../src/lib/money.ts";
+import { createMissingPartitions } from "../../src/platform/database/partitioned_tables.ts";
 import { checkMonth, listArchiveFiles } from "../../src/workflows/retention/check_archive.ts";
 import { sweepStorage } from "../../src/workflows/retention/sweep_storage.ts";
 import { NOW, openHistory, type TestHistory } from "../helpers/archived_history.ts";
-import { Crash } from "../helpers/archives.ts";
+import { Crash, openArchives } from "../helpers/archives.ts";
 import { filesIn } from "../helpers/file_gateway.ts";
-import { asking, costing, type TestLedger } from "../helpers/open_ledger.ts";
+import { asking, costing, openLedger, type TestLedger } from "../helpers/open_ledger.ts";
 
 /** What must be the same whether months are rows or totals. */
 async function sums({ sql, account, ledger }: TestHistory) {
@@ -327,4 +329,31 @@ Deno.test("a receipt of an archived month is gone from the table, and later ones
   await archives.sweep();
   assert.equal(await findReceipt(sql, account, january, "EUR"), null);
   assert.equal((await findReceipt(sql, account, may, "EUR"))!.settled, "1.00");
+});
+
+Deno.test("what a key spent stays when months are archived, also of a request at the edge of a month", async () => {
+  await using ledger = await openLedger({ cash: "50", clock: "2026-01-05T00:00:00Z" });
+  await using archives = await openArchives(ledger);
+  const { sql, account } = ledger;
+  const { id: key } = await createKey(sql, account, "budgeted", {
+    budget: { amount: "3", period: "total" },
+  });
+  const charge = async (sent: string, accepted = sent) => {
+    await ledger.setClock(accepted);
+    const asked = asking({ id: newId("req", Date.parse(sent)), account, amount: "1" });
+    const origin = { key, user: null, metadata: null };
+    await (await ledger.hold({ ...asked, origin })).settle(costing("1"));
+  };
+  await charge("2026-01-10T00:00:00Z");
+  await charge("2026-01-31T23:59:59.999Z", "2026-02-01T00:00:00Z");
+  await charge("2026-02-20T00:00:00Z");
+  await createMissingPartitions(sql, { isStart: true });
+  for (const [now, month] of [[NOW, "2026-01"], ["2026-06-10T12:00:00Z", "2026-02"]]) {
+    await ledger.setClock(now!);
+    assert.deepEqual((await archives.sweep()).archived, [month]);
+    assert.equal((await findKey(sql, key)).spend.amount, "3.00");
+    await ledger.mustBeSound();
+    await assert.rejects(charge(now!), { code: "key_budget_exceeded" });
+  }
+  assert.equal((await sql`select from archive_remainder`).length, 0);
 });

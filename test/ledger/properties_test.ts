@@ -8,6 +8,7 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { commitChange } from "../../src/platform/cluster/change.ts";
 import type { Sql, TransactionSql } from "postgres";
 import { decimal, formatDecimal, type Fraction } from "../../src/lib/money.ts";
 import { ApiError } from "../../src/lib/api_error.ts";
@@ -156,7 +157,10 @@ async function playPlan(
   const [account, endsAt] = [accounts[a.account]!, model.now + a.until];
   model.setPlan(account, a.plan, endsAt);
   const expiresAt = endsAt === Infinity ? undefined : new Date(endsAt);
-  await setPlan(database, cluster, { account, plan: a.plan, expiresAt });
+  await commitChange(
+    { database, cluster },
+    (change) => setPlan(change, { account, plan: a.plan, expiresAt }),
+  );
 }
 
 interface Asking {

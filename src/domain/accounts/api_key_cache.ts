@@ -1,6 +1,11 @@
 import { ignoreStorageUnavailable } from "../../platform/database/storage_error.ts";
 import type { Cluster } from "../../platform/cluster/cluster.ts";
 import type { Queries } from "../../platform/database/database.ts";
+import {
+  type CompiledRestrictions,
+  compileRestrictions,
+  type RestrictionRow,
+} from "./key_restrictions.ts";
 import { hashKey } from "./api_keys.ts";
 import { periodic, rethrow } from "../../lib/timers.ts";
 
@@ -11,10 +16,25 @@ export interface Caller {
   readonly plan: string;
   readonly planExpiresAt: number;
   readonly priceBook: string | null;
+  /** What its key may do; null where there is no key, or it may do everything. */
+  readonly restrictions: CompiledRestrictions | null;
+  /** Every request of a suspended account is refused. */
+  readonly isSuspended: boolean;
   /** The account is slowed down until then; 0 if it is not. */
   readonly slowedUntil: number;
   /** Bodies of its requests may be kept. */
   readonly logBodies: boolean;
+}
+
+interface KeyRow extends RestrictionRow {
+  key: string;
+  account: string;
+  plan: string;
+  plan_expires_at: Date | null;
+  price_book: string | null;
+  slowed_until: Date | null;
+  is_suspended: boolean;
+  is_restricted: boolean;
 }
 
 const REMEMBERED_MAX = 100_000;
@@ -78,20 +98,12 @@ export class ApiKeyCache implements AsyncDisposable {
 
   async #query(hash: string): Promise<Caller | null> {
     const generation = this.#generation;
-    const [row] = await this.sql<
-      [
-        {
-          key: string;
-          account: string;
-          plan: string;
-          plan_expires_at: Date | null;
-          price_book: string | null;
-          slowed_until: Date | null;
-          log_bodies: boolean;
-        }?,
-      ]
-    >`
-      select k.id as key, a.id as account, a.plan, a.plan_expires_at, a.price_book, a.slowed_until, k.log_bodies
+    const [row] = await this.sql<[KeyRow?]>`
+      select k.id as key, a.id as account, a.plan, a.plan_expires_at, a.price_book, a.slowed_until,
+             a.suspended_at is not null as is_suspended, k.expires_at, k.models, k.requests_per_minute,
+             k.tokens_per_minute, k.allowed_ips, k.log_bodies, k.budget_amount, k.budget_period,
+             num_nonnulls(k.expires_at, k.models, k.requests_per_minute, k.tokens_per_minute, k.allowed_ips,
+                          k.budget_amount) > 0 as is_restricted
         from api_key k join account a on a.id = k.account_id
        where k.hash = decode(${hash}, 'hex') and k.revoked_at is null and a.closed_at is null`;
     if (row === undefined) return null;
@@ -101,6 +113,8 @@ export class ApiKeyCache implements AsyncDisposable {
       plan: row.plan,
       planExpiresAt: row.plan_expires_at?.getTime() ?? Infinity,
       priceBook: row.price_book,
+      restrictions: row.is_restricted ? compileRestrictions(row) : null,
+      isSuspended: row.is_suspended,
       slowedUntil: row.slowed_until?.getTime() ?? 0,
       logBodies: row.log_bodies,
     };

@@ -1,21 +1,42 @@
 import { createHash } from "node:crypto";
+import type { PendingQuery } from "postgres";
 import { newId, newSecret } from "../../lib/ids.ts";
 import { ApiError } from "../../lib/api_error.ts";
-import type { Cluster } from "../../platform/cluster/cluster.ts";
-import type { Database, Queries } from "../../platform/database/database.ts";
+import {
+  type KeyRestrictions,
+  type RestrictionRow,
+  toColumns,
+  toRestrictions,
+} from "./key_restrictions.ts";
+import { trimDecimal } from "../../lib/money.ts";
+import { toUnixSeconds } from "../../lib/unix_seconds.ts";
+import type { Change } from "../../platform/cluster/change.ts";
+import type { Queries } from "../../platform/database/database.ts";
 
-export interface ApiKey {
+/** What a key has spent in the current period of its budget; without a budget, ever. */
+export interface KeySpend {
+  /** Charged for requests that were accepted in the period. */
+  amount: string;
+  /** Kept for requests under way, up to their maximum price. */
+  held: string;
+  /** The beginning of the period; null: it has none. */
+  since: string | null;
+  renews_at: string | null;
+}
+
+export interface ApiKey extends KeyRestrictions {
   id: string;
   object: "api_key";
   account: string;
   name: string;
   last4: string;
+  spend: KeySpend;
   created: number;
   last_used: number | null;
   revoked: number | null;
 }
 
-interface Row {
+interface Row extends RestrictionRow {
   id: string;
   account_id: string;
   name: string;
@@ -23,6 +44,17 @@ interface Row {
   created_at: Date;
   last_used_at: Date | null;
   revoked_at: Date | null;
+  spent: string;
+  held: string;
+  since: Date | null;
+  renews_at: Date | null;
+}
+
+/** Keys with the columns of their spend. */
+function withSpend(sql: Queries, keys: PendingQuery<Row[]>): PendingQuery<Row[]> {
+  return sql<Row[]>`
+    with k as (${keys})
+    select k.*, s.* from k, key_spending(k.id, k.account_id, k.budget_period, ledger_now()) s order by k.id`;
 }
 
 /** The stored form of a key. 256 random bits need no salt and no slow hash. */
@@ -46,22 +78,36 @@ export function checkKeyName(name: string): void {
   );
 }
 
-/** Creates a key, unless there are `maxKeys` already. Its text is in the result and nowhere else. */
+/** What is given with a new key. */
+export interface KeyOptions extends Partial<KeyRestrictions> {
+  /** No key is created where the account has so many already. */
+  maxKeys?: number | null | undefined;
+}
+
+/** Creates a key. Its text is in the result and nowhere else. */
 export async function createKey(
   sql: Queries,
   account: string,
   name: string,
-  maxKeys: number | null = null,
+  { maxKeys = null, ...restrictions }: KeyOptions = {},
 ): Promise<ApiKey & { key: string }> {
   const key = `sk-${newSecret()}`;
-  const [row] = await sql<[Row?]>`
-    insert into api_key (id, account_id, name, hash, last4)
-    select ${newId("key")}, id, ${name}, decode(${hashKey(key)}, 'hex'), ${
-    key.slice(-4)
-  } from account where id = ${account} and closed_at is null
+  const columns = { log_bodies: true, ...toColumns(restrictions) };
+  const inserted = sql<Row[]>`
+    insert into api_key (id, account_id, name, hash, last4, expires_at, models, requests_per_minute, tokens_per_minute,
+                         allowed_ips, log_bodies, budget_amount, budget_period)
+    select ${newId("key")}, id, ${name}, decode(${hashKey(key)}, 'hex'), ${key.slice(-4)}, ${
+    columns.expires_at ?? null
+  }::timestamptz, ${columns.models ?? null}::text[],
+           ${columns.requests_per_minute ?? null}::int, ${columns.tokens_per_minute ?? null}::int,
+           ${columns.allowed_ips ?? null}::text[], ${columns.log_bodies}, ${
+    columns.budget_amount ?? null
+  }::numeric, ${columns.budget_period ?? null}
+      from account where id = ${account} and closed_at is null
        and (${maxKeys}::int is null or ${maxKeys}::int > (
          select count(*) from api_key where account_id = ${account} and revoked_at is null))
     returning *`;
+  const [row] = await withSpend(sql, inserted);
   if (row === undefined && maxKeys !== null) {
     throw new ApiError(
       "invalid_value",
@@ -74,36 +120,66 @@ export async function createKey(
   return { ...toApiKey(row), key };
 }
 
-/** Revokes a key. When this returns, no node accepts it any more. Revoking it again changes nothing. */
-export async function revokeKey(database: Database, cluster: Cluster, id: string): Promise<ApiKey> {
-  const { row, mark } = await database.sql.begin(async (sql) => {
-    const [row] = await sql<[Row?]>`
-      update api_key set revoked_at = coalesce(revoked_at, now()) where id = ${id} returning *`;
-    if (row === undefined) {
-      throw new ApiError("not_found", `There is no key ${JSON.stringify(id)}.`);
-    }
-    return { row, mark: await cluster.record(sql, "api_key", id) };
-  });
-  await cluster.awaitPeers(mark);
+/** Changes the name and the restrictions that are given; every node acts on them. A revoked key stays as it is. */
+export async function updateKey(
+  { sql, notify }: Change,
+  id: string,
+  { name, ...restrictions }: Partial<KeyRestrictions> & { name?: string | undefined },
+): Promise<ApiKey> {
+  const columns = { ...(name === undefined ? {} : { name }), ...toColumns(restrictions) };
+  const [row] = await withSpend(
+    sql,
+    sql`update api_key set ${sql(columns)} where id = ${id} and revoked_at is null returning *`,
+  );
+  if (row === undefined) {
+    throw new ApiError("not_found", `There is no key ${JSON.stringify(id)}, or it is revoked.`);
+  }
+  await notify("api_key", id);
+  return toApiKey(row);
+}
+
+export async function findKey(sql: Queries, id: string): Promise<ApiKey> {
+  const [row] = await withSpend(sql, sql`select * from api_key where id = ${id}`);
+  if (row === undefined) {
+    throw new ApiError("not_found", `There is no key ${JSON.stringify(id)}.`);
+  }
+  return toApiKey(row);
+}
+
+/** Revokes a key: no node accepts it any more. Revoking it again changes nothing. */
+export async function revokeKey({ sql, notify }: Change, id: string): Promise<ApiKey> {
+  const [row] = await withSpend(
+    sql,
+    sql`update api_key set revoked_at = coalesce(revoked_at, now()) where id = ${id} returning *`,
+  );
+  if (row === undefined) {
+    throw new ApiError("not_found", `There is no key ${JSON.stringify(id)}.`);
+  }
+  await notify("api_key", id);
   return toApiKey(row);
 }
 
 export async function listKeys(sql: Queries, account: string): Promise<ApiKey[]> {
-  const rows = await sql<Row[]>`select * from api_key where account_id = ${account} order by id`;
+  const rows = await withSpend(sql, sql`select * from api_key where account_id = ${account}`);
   return rows.map(toApiKey);
 }
 
 function toApiKey(row: Row): ApiKey {
-  const seconds = (moment: Date | null) =>
-    moment === null ? null : Math.floor(moment.getTime() / 1000);
   return {
     id: row.id,
     object: "api_key",
     account: row.account_id,
     name: row.name,
     last4: row.last4,
-    created: seconds(row.created_at)!,
-    last_used: seconds(row.last_used_at),
-    revoked: seconds(row.revoked_at),
+    ...toRestrictions(row),
+    spend: {
+      amount: trimDecimal(row.spent),
+      held: trimDecimal(row.held),
+      since: row.since?.toISOString() ?? null,
+      renews_at: row.renews_at?.toISOString() ?? null,
+    },
+    created: toUnixSeconds(row.created_at),
+    last_used: toUnixSeconds(row.last_used_at),
+    revoked: toUnixSeconds(row.revoked_at),
   };
 }

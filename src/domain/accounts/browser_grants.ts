@@ -1,7 +1,7 @@
 import { newSecret } from "../../lib/ids.ts";
-import type { CacheVersion, Cluster } from "../../platform/cluster/cluster.ts";
-import type { Database, Queries } from "../../platform/database/database.ts";
-import { BROWSER_KEY_PREFIX, createKey, OWN_KEYS_MAX } from "./api_keys.ts";
+import type { Change } from "../../platform/cluster/change.ts";
+import type { Queries } from "../../platform/database/database.ts";
+import { type ApiKey, BROWSER_KEY_PREFIX, createKey, OWN_KEYS_MAX } from "./api_keys.ts";
 import { mustStillBeSignedIn, type Person } from "./people.ts";
 import { sealText, type SessionSecret, ticketHash, unsealText } from "./session_seal.ts";
 import { periodic } from "../../lib/timers.ts";
@@ -25,40 +25,40 @@ export function keyNameOf(client: string): string {
   return `${BROWSER_KEY_PREFIX}${client}`;
 }
 
-/**
- * Creates the client's key, revokes the one it had, and stores the new one for delivery: one transaction. When
- * this returns no node accepts the old one. The ticket is for the result page.
- */
+/** A key for a client, and the ones that it replaces. */
+export interface GrantedKey {
+  /** For the result page. */
+  readonly ticket: string;
+  readonly created: ApiKey;
+  readonly revoked: readonly string[];
+}
+
+/** Creates the client's key, revokes the one it had on every node, and stores the new one for delivery. */
 export async function grantKey(
-  { database, cluster }: { database: Database; cluster: Cluster },
+  { sql, notify }: Change,
   person: Person,
   request: GrantRequest,
   session: SessionSecret,
-): Promise<string> {
+): Promise<GrantedKey> {
   const { account } = person;
   const name = keyNameOf(request.client);
   const ticket = newSecret();
-  const marks = await database.sql.begin(async (sql): Promise<CacheVersion[]> => {
-    await mustStillBeSignedIn(sql, person);
-    // Concurrent consents run one after the other: there is never a second key of that name.
-    await sql`select from account where id = ${account} for no key update`;
-    const ended = await sql<{ id: string }[]>`
-      update api_key set revoked_at = now()
-       where account_id = ${account} and name = ${name} and revoked_at is null
-      returning id`;
-    const { key } = await createKey(sql, account, name, OWN_KEYS_MAX);
-    await sql`
-      insert into browser_grant
-        (ticket_hash, session_hash, client, redirect_uri, state, sealed_key, expires_at)
-      values (${ticketHash(ticket)}, ${session.hash}, ${request.client}, ${request.redirectUri},
-              ${request.state}, ${sealText(session.secret, ticket, key)},
-              now() + make_interval(secs => ${GRANT_SECONDS}))`;
-    const marks: CacheVersion[] = [];
-    for (const { id } of ended) marks.push(await cluster.record(sql, "api_key", id));
-    return marks;
-  });
-  for (const mark of marks) await cluster.awaitPeers(mark);
-  return ticket;
+  await mustStillBeSignedIn(sql, person);
+  // Concurrent consents run one after the other: there is never a second key of that name.
+  await sql`select from account where id = ${account} for no key update`;
+  const ended = await sql<{ id: string }[]>`
+    update api_key set revoked_at = now()
+     where account_id = ${account} and name = ${name} and revoked_at is null
+    returning id`;
+  const { key, ...created } = await createKey(sql, account, name, { maxKeys: OWN_KEYS_MAX });
+  await sql`
+    insert into browser_grant
+      (ticket_hash, session_hash, client, redirect_uri, state, sealed_key, expires_at)
+    values (${ticketHash(ticket)}, ${session.hash}, ${request.client}, ${request.redirectUri},
+            ${request.state}, ${sealText(session.secret, ticket, key)},
+            now() + make_interval(secs => ${GRANT_SECONDS}))`;
+  for (const { id } of ended) await notify("api_key", id);
+  return { ticket, created, revoked: ended.map(({ id }) => id) };
 }
 
 /** The grant of a ticket, while it is valid and for the session that owns it. */

@@ -8,6 +8,8 @@ export interface Person {
   readonly account: string;
   readonly email: string;
   readonly name: string;
+  /** The account is suspended: the person may sign in, and sees nothing. */
+  readonly isSuspended: boolean;
   /** Marked as operator, and with a verified email. */
   readonly isOperator: boolean;
   /** Null: not verified. */
@@ -28,6 +30,7 @@ interface Row {
   email_verified_at: Date | null;
   session_epoch: number;
   created_at: Date;
+  suspended_at?: Date | null;
 }
 
 export interface NewPerson {
@@ -66,8 +69,11 @@ export async function createPerson(sql: Queries, person: NewPerson): Promise<Per
   return row === undefined ? null : toPerson(row);
 }
 
+/** A person who can sign in; null for one whose account is closed. */
 export async function findPerson(sql: Queries, id: string): Promise<Person | null> {
-  const [row] = await sql<[Row?]>`select * from person where id = ${id}`;
+  const [row] = await sql<[Row?]>`
+    select p.*, a.suspended_at from person p join account a on a.id = p.account_id
+     where p.id = ${id} and a.closed_at is null`;
   return row === undefined ? null : toPerson(row);
 }
 
@@ -76,7 +82,9 @@ export async function findByEmail(
   sql: Queries,
   email: string,
 ): Promise<{ person: Person; passwordHash: string | null } | null> {
-  const [row] = await sql<[Row?]>`select * from person where email = ${email}`;
+  const [row] = await sql<[Row?]>`
+    select p.*, a.suspended_at from person p join account a on a.id = p.account_id
+     where p.email = ${email} and a.closed_at is null`;
   return row === undefined ? null : { person: toPerson(row), passwordHash: row.password_hash };
 }
 
@@ -147,6 +155,7 @@ function toPerson(row: Row): Person {
     account: row.account_id,
     email: row.email,
     name: row.name,
+    isSuspended: (row.suspended_at ?? null) !== null,
     isOperator: row.is_operator && row.email_verified_at !== null,
     emailVerifiedAt: row.email_verified_at,
     sessionEpoch: row.session_epoch,

@@ -1,5 +1,5 @@
-import type { Cluster } from "../../platform/cluster/cluster.ts";
-import type { Database, Queries } from "../../platform/database/database.ts";
+import type { Change } from "../../platform/cluster/change.ts";
+import type { Queries } from "../../platform/database/database.ts";
 
 /** What a reset removed from an account. */
 export interface RemovedAccess {
@@ -14,30 +14,26 @@ export interface RemovedAccess {
  * resets it gives the password to the owner of the address. Before that, any person could have typed the
  * address in. So if it was not verified before, every other way into the account goes too: linked
  * identities, API keys (refused on every node before this returns) and what `removeReceivers` removes.
- * One transaction.
  */
 export async function resetPerson(
-  { database, cluster }: { database: Database; cluster: Cluster },
+  { sql, notify }: Change,
   id: string,
   passwordHash: string,
   removeReceivers: (sql: Queries, account: string) => Promise<number>,
 ): Promise<RemovedAccess> {
-  const { removed, mark } = await database.sql.begin(async (sql) => {
-    const [before] = await sql<[{ account_id: string; is_verified: boolean }?]>`
-      select account_id, email_verified_at is not null as is_verified
-        from person where id = ${id} for update`;
-    const nothing: RemovedAccess = { identities: [], api_keys: [], webhook_endpoints: 0 };
-    if (before === undefined) return { removed: nothing, mark: null };
-    await sql`
-      update person
-         set password_hash = ${passwordHash}, session_epoch = session_epoch + 1, device_secret = default,
-             email_verified_at = coalesce(email_verified_at, now())
-       where id = ${id}`;
-    if (before.is_verified) return { removed: nothing, mark: null };
-    const removed = await removeUnconfirmed(sql, id, before.account_id, removeReceivers);
-    return { removed, mark: await cluster.record(sql, "account", before.account_id) };
-  });
-  if (mark !== null) await cluster.awaitPeers(mark);
+  const [before] = await sql<[{ account_id: string; is_verified: boolean }?]>`
+    select account_id, email_verified_at is not null as is_verified
+      from person where id = ${id} for update`;
+  const nothing: RemovedAccess = { identities: [], api_keys: [], webhook_endpoints: 0 };
+  if (before === undefined) return nothing;
+  await sql`
+    update person
+       set password_hash = ${passwordHash}, session_epoch = session_epoch + 1, device_secret = default,
+           email_verified_at = coalesce(email_verified_at, now())
+     where id = ${id}`;
+  if (before.is_verified) return nothing;
+  const removed = await removeUnconfirmed(sql, id, before.account_id, removeReceivers);
+  await notify("account", before.account_id);
   return removed;
 }
 

@@ -93,11 +93,12 @@ export async function expireRow(
   return row ?? null;
 }
 
-/** Expires all files of an account, so that the cleaner deletes their bytes. */
-export async function expireRows(sql: Queries, account: string): Promise<void> {
+/** Expires all files of an account after these days, so that the cleaner deletes their bytes. */
+export async function expireRows(sql: Queries, account: string, days = 0): Promise<void> {
   await sql`
-    update file set expires_at = now()
-     where account_id = ${account} and ready_at is not null and expires_at > now()`;
+    update file set expires_at = now() + make_interval(days => ${days})
+     where account_id = ${account} and ready_at is not null
+       and expires_at > now() + make_interval(days => ${days})`;
 }
 
 export async function deleteRow(sql: Queries, id: string): Promise<void> {

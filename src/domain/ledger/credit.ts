@@ -55,11 +55,36 @@ export interface Adjustment {
   reason: string;
 }
 
+/** A correction has a reason, and nothing else has one. */
+export function checkReason(kind: Credit["kind"] | "correction", reason: string | undefined): void {
+  if (kind === "correction" && reason === undefined) {
+    throw new ApiError("missing_field", "The field reason is missing: a correction needs one.", {
+      param: "reason",
+    });
+  }
+  if (kind !== "correction" && reason !== undefined) {
+    throw new ApiError("invalid_value", "Only corrections have a reason.", { param: "reason" });
+  }
+}
+
 /** Corrects an account's cash. It cannot take what is frozen. */
 export async function adjustBalance(
   sql: Queries,
   adjustment: Adjustment,
 ): Promise<{ isFirst: boolean }> {
+  const { account } = adjustment;
+  const adjusted = await new ReservedRetry(sql).run(account, () => tryAdjust(sql, adjustment));
+  return readAdjusted(adjusted, account);
+}
+
+/** The result of an attempt; see `ReservedRetry`. */
+export interface Adjusted {
+  readonly outcome: string;
+  readonly retry_ms: number | null;
+}
+
+/** One attempt to correct an account's cash: for a transaction, which must end before what is reserved can be returned. */
+export async function tryAdjust(sql: Queries, adjustment: Adjustment): Promise<Adjusted> {
   const { account, amount, reference, reason } = adjustment;
   const value = parseDecimal(amount);
   if (value === null || value === 0n) {
@@ -67,19 +92,21 @@ export async function adjustBalance(
       param: "amount",
     });
   }
-  const row = await new ReservedRetry(sql).run(account, async () => {
-    const [row] = await sql<[{ outcome: string; retry_ms: number | null }]>`
-      select outcome, case outcome when 'insufficient' then ledger_recall_for(
-               ${account}, ledger_now(), null, -${amount}::numeric, 1, 0, ${SCALE}, 0,
-               (select remaining - frozen from balance_bucket where id = 'cash:' || ${account})) end as retry_ms
-        from ledger_adjust(${account}, ${reference}, ${amount}::numeric, ${reason}) as outcome`
-      .catch(refuseOverflow);
-    return row;
-  });
-  switch (row.outcome) {
+  const [row] = await sql<[Adjusted]>`
+    select outcome, case outcome when 'insufficient' then ledger_recall_for(
+             ${account}, ledger_now(), null, -${amount}::numeric, 1, 0, ${SCALE}, 0,
+             (select remaining - frozen from balance_bucket where id = 'cash:' || ${account})) end as retry_ms
+      from ledger_adjust(${account}, ${reference}, ${amount}::numeric, ${reason}) as outcome`
+    .catch(refuseOverflow);
+  return row;
+}
+
+/** Throws unless it is booked, now or before. */
+export function readAdjusted({ outcome }: Adjusted, account: string): { isFirst: boolean } {
+  switch (outcome) {
     case "booked":
     case "already":
-      return { isFirst: row.outcome === "booked" };
+      return { isFirst: outcome === "booked" };
     case "conflict":
       throw new ApiError("invalid_value", "This reference was used for another adjustment.", {
         param: "reference",

@@ -1,6 +1,7 @@
+import { decimal } from "../../lib/money.ts";
 import type { Charge, Quote } from "../pricing/quote.ts";
 import { snapshotOf } from "../pricing/snapshot.ts";
-import { type Currency, insufficientBalance } from "./insufficient.ts";
+import { type Currency, insufficientBalance, KeyBudgetExceeded } from "./insufficient.ts";
 import { amountFields, type HoldState, type Item, type Outcome } from "./item.ts";
 import { originFields, type RequestOrigin } from "./request_origin.ts";
 import type { Resolution } from "./settle.ts";
@@ -24,8 +25,8 @@ export interface HoldRequest {
    */
   beyondHold?: boolean;
   /**
-   * It may draw from a reserve instead, and then needs no statement before it runs. Left out where a limit must be
-   * exact that reserves do not know of, such as the budget of a key that is nearly used up.
+   * It may draw from a reserve instead, and then needs no statement before it runs. Left out for a key with a budget:
+   * reserves do not know of it.
    */
   mayDraw?: boolean;
   /** Ends the wait for money that is only reserved, as when the client has disconnected. */
@@ -84,7 +85,7 @@ export function holdItem(request: HoldRequest, scale: number): Item {
 /** The state of the hold; throws if nothing could be held. */
 export function readHeld(
   request: HoldRequest,
-  { outcome, state }: Outcome,
+  { outcome, state, budget_left }: Outcome,
   money: Currency,
 ): HoldState {
   switch (outcome) {
@@ -93,6 +94,8 @@ export function readHeld(
       return state!;
     case "insufficient":
       throw insufficientBalance(request.quote, money);
+    case "over_budget":
+      throw new KeyBudgetExceeded(request.quote, money, decimal(budget_left!));
     case "conflict":
       throw new Error(`Cannot hold ${request.id}: the same id was held for something else`);
     default:

@@ -40,3 +40,21 @@ export function insufficientBalance(
       (hint === undefined ? "" : ` ${hint}`),
   );
 }
+
+/** The budget of the key does not cover a request. */
+export class KeyBudgetExceeded extends ApiError {
+  constructor(
+    { amount }: Pick<Quote, "amount">,
+    { currency, currencyScale }: Currency,
+    /** What is left of it, in units of 10⁻¹². */
+    readonly left: bigint,
+  ) {
+    const maxPrice = `${formatDecimal(roundUp(amount, currencyScale))} ${currency}`;
+    const rest = `${formatDecimal(left)} ${currency}`;
+    super(
+      "key_budget_exceeded",
+      `The budget of this API key does not cover this request, which may cost up to ${maxPrice}: ${rest} is left. ` +
+        "GET /v1/key shows the budget and when it renews.",
+    );
+  }
+}

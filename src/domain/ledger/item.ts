@@ -54,6 +54,7 @@ export interface Outcome {
     | "checkpointed"
     | "already"
     | "insufficient"
+    | "over_budget"
     | "conflict"
     | "unknown"
     | "open";
@@ -66,6 +67,8 @@ export interface Outcome {
   account_id: string | null;
   /** With `insufficient`: what is only reserved would be enough, and is free then at the latest. */
   retry_ms?: number | null;
+  /** With `over_budget`: what is left of the budget of the key. */
+  budget_left?: string | null;
   /** Whether the rows of the request log are written that the statement took along, if it did. */
   is_logged?: boolean;
 }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { commitChange } from "../../platform/cluster/change.ts";
 import type { Cluster } from "../../platform/cluster/cluster.ts";
 import type { Database, Queries } from "../../platform/database/database.ts";
 import { setPlan } from "./plans.ts";
@@ -40,7 +41,10 @@ const TOLD = [["record", true, "account", "acc_1"], ["awaitPeers", 7, true]];
 Deno.test("a new plan is told to all nodes once it is committed; the same plan again is not", async () => {
   const set = async (outcome: string) => {
     const { database, cluster, told } = open([{ outcome }]);
-    await setPlan(database, cluster, { account: "acc_1", plan: "pro" });
+    await commitChange(
+      { database, cluster },
+      (change) => setPlan(change, { account: "acc_1", plan: "pro" }),
+    );
     return told;
   };
   assert.deepEqual(await set("changed"), TOLD);

@@ -1,7 +1,7 @@
 import { ApiError } from "../../lib/api_error.ts";
 import type { AccountPlan } from "../../platform/config/config.ts";
-import type { Cluster } from "../../platform/cluster/cluster.ts";
-import type { Database, Queries } from "../../platform/database/database.ts";
+import type { Change } from "../../platform/cluster/change.ts";
+import type { Queries } from "../../platform/database/database.ts";
 import { unknownAccount } from "./credit.ts";
 
 /** Stores the quotas of the configured plans. They apply from the next grant or renewal on. */
@@ -31,20 +31,16 @@ export interface NewPlan {
  * again only moves its end.
  */
 export async function setPlan(
-  database: Database,
-  cluster: Cluster,
+  { sql, notify }: Change,
   { account, plan, expiresAt }: NewPlan,
 ): Promise<void> {
-  const mark = await database.sql.begin(async (sql) => {
-    const [{ outcome }] = await sql<[{ outcome: string }]>`
-      select ledger_set_plan(${account}, ${plan}, ${expiresAt ?? null}) as outcome`;
-    if (outcome === "unknown") throw unknownAccount(account);
-    if (outcome === "past") {
-      throw new ApiError("invalid_value", "expires_at must lie in the future.", {
-        param: "expires_at",
-      });
-    }
-    return outcome === "changed" ? await cluster.record(sql, "account", account) : null;
-  });
-  if (mark !== null) await cluster.awaitPeers(mark);
+  const [{ outcome }] = await sql<[{ outcome: string }]>`
+    select ledger_set_plan(${account}, ${plan}, ${expiresAt ?? null}) as outcome`;
+  if (outcome === "unknown") throw unknownAccount(account);
+  if (outcome === "past") {
+    throw new ApiError("invalid_value", "expires_at must lie in the future.", {
+      param: "expires_at",
+    });
+  }
+  if (outcome === "changed") await notify("account", account);
 }

@@ -12,7 +12,7 @@ import { RESERVE_TIMING, type ReserveTiming } from "./reserve_timing.ts";
 
 export interface ReservesOptions {
   nodeId: string;
-  /** Calls the listener with an account whose reserves are needed elsewhere. */
+  /** Calls the listener with an account whose reserves are needed elsewhere, or that may not draw any more. */
   onRecall(listener: (account: string) => void): void;
   log: Pick<Log, "error">;
   timing?: Partial<ReserveTiming> | undefined;

@@ -185,6 +185,33 @@ const RULES: readonly LedgerRule[] = [
         from compared`,
   },
   {
+    name: "what every key spent equals its receipts",
+    // Months before the last one have one row. What was archived with an earlier month counts with the rows.
+    run: (sql) =>
+      sql`
+      with archived as (
+        select coalesce((max(month) + interval '1 month')::date, '-infinity') as until
+          from archive_month where archived_at is not null),
+      entries as (
+        select key_id, day, amount, 0 as charged from key_spend
+        union all
+        select r.key_id, (r.created_at at time zone 'UTC')::date, 0, part
+          from final_receipt r, unnest(r.allocations, r.taken) as l (bucket, part)
+         where r.key_id is not null and l.bucket not like 'quota:%'
+        union all
+        select subject, bucket::date, 0, amount from archive_remainder where rule = 'spend'),
+      compared as (
+        select key_id, date_trunc(
+                 case when day < date_trunc('month', ledger_now() at time zone 'UTC') - interval '1 month'
+                   then 'month' else 'day' end, day::timestamp)::date as day,
+               sum(amount) as says, sum(charged) as charged
+          from entries, archived where day >= archived.until group by 1, 2)
+      select count(*) as seen, count(*) filter (where says <> charged) as wrong,
+             (array_agg(key_id || ' spent ' || trim_scale(says) || ' on ' || day || ', its receipts say '
+                        || trim_scale(charged)) filter (where says <> charged))[:5] as examples
+        from compared`,
+  },
+  {
     name: "totals of archived months equal their archives",
     run: (sql) =>
       sql`

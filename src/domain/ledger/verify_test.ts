@@ -12,6 +12,7 @@ const RULES = [
   "captured is at most held",
   "every capture of a batch equals its receipts",
   "a hold resolves once",
+  "what every key spent equals its receipts",
   "totals of archived months equal their archives",
   "every account is on one plan",
 ];

@@ -1,4 +1,3 @@
-import type { Sql } from "postgres";
 import rotation from "../../../schemas/requests/webhook_rotate_secret.schema.json" with {
   type: "json",
 };
@@ -57,19 +56,17 @@ export async function revealSecret(
 
 /**
  * Creates a new secret. The previous one also signs for a while, so that a receiver can change without losing events.
- * `overlapSeconds: 0` for a secret that leaked.
+ * `overlapSeconds: 0` for a secret that leaked. In a transaction of the caller: when the result cannot be shown, because
+ * a key is missing, nothing has changed.
  */
 export async function rotateSecret(
-  sql: Sql,
+  sql: Queries,
   secretBox: SecretBox,
   owner: SecretOwner,
   overlapSeconds: number = OVERLAP_SECONDS,
 ): Promise<WebhookSecret> {
-  // One transaction: when the result cannot be shown, because a key is missing, nothing has changed.
-  return await sql.begin(async (tx) => {
-    await replaceSecret(tx, newRow(secretBox, owner), overlapSeconds);
-    return toSecret(await readSecrets(tx, owner), secretBox);
-  });
+  await replaceSecret(sql, newRow(secretBox, owner), overlapSeconds);
+  return toSecret(await readSecrets(sql, owner), secretBox);
 }
 
 /**

@@ -1,11 +1,12 @@
-import type { Sql } from "postgres";
 import type { Queries } from "../../platform/database/database.ts";
 import type { DeliveryMessage } from "./enqueue_event.ts";
 import type { SecretBox } from "../../platform/secrets/types.ts";
 
 /** Dependencies of endpoint and delivery management. */
 export interface Webhooks {
-  readonly sql: Sql;
+  readonly sql: Queries;
+  /** Statements of `run` happen together, or not at all. */
+  begin<T>(run: (sql: Queries) => Promise<T>): Promise<T>;
   readonly secretBox: SecretBox;
   /** Called after the statement that created the delivery. */
   notify(message: DeliveryMessage): void;

@@ -1,6 +1,8 @@
 import { ApiError } from "../../lib/api_error.ts";
 import { describeConfig } from "../../platform/config/describe.ts";
 import type { ConfigStore } from "../../platform/config/config_store.ts";
+import { reloadNote, writeAudit } from "../../domain/audit/audit.ts";
+import { actorOf } from "./actor.ts";
 import { type Endpoint, sendJson } from "../exchange.ts";
 import { readChoice } from "../read_choice.ts";
 import type { RouteDeps } from "../routes/route.ts";
@@ -24,9 +26,10 @@ export function retrieveConfig({ configStore, cluster }: RouteDeps): Endpoint {
 }
 
 /** POST /admin/v1/config/reload: reloads the configuration file, or answers 400 with every error. */
-export function reloadConfig({ configStore }: RouteDeps): Endpoint {
+export function reloadConfig({ configStore, database }: RouteDeps): Endpoint {
   return async function reloadConfig(c) {
     const isForced = readChoice(c, "force", ["true", "false"]) === "true";
+    const before = configStore.current.version;
     const reload = await configStore.reload("api", { isForced });
     if (!reload.ok) {
       const errors = reload.issues.filter(({ severity }) => severity === "error").length;
@@ -38,6 +41,7 @@ export function reloadConfig({ configStore }: RouteDeps): Endpoint {
         { detail: { issues: reload.issues } },
       );
     }
+    await writeAudit(database.sql, actorOf(c), reloadNote(before, configStore.current.version));
     return sendJson(JSON.stringify(state(configStore)));
   };
 }

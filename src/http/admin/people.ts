@@ -1,13 +1,15 @@
 import type { PersonChange } from "../../../schemas/requests.ts";
 import type { Passwords } from "../../domain/accounts/passwords.ts";
-import { findByEmail, type Person, readEmail, setOperator } from "../../domain/accounts/people.ts";
-import { resetPerson } from "../../domain/accounts/reset_person.ts";
+import { findByEmail, type Person, readEmail } from "../../domain/accounts/people.ts";
+import { audited } from "../../domain/audit/audit.ts";
 import type { Sessions } from "../../domain/accounts/sessions.ts";
 import { newSecret } from "../../lib/ids.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import type { Cluster } from "../../platform/cluster/cluster.ts";
 import type { Database } from "../../platform/database/database.ts";
-import { removeEndpointsOf } from "../../domain/webhooks/endpoints.ts";
+import { resetAccess, setOperatorRole } from "../../workflows/accounts/manage_people.ts";
+import { actorOf } from "./actor.ts";
+import { requireScope } from "./require_token.ts";
 import { type BodyEndpoint, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
 
 export interface PeopleDeps {
@@ -25,10 +27,15 @@ export function retrievePerson({ database }: PeopleDeps): Endpoint {
 }
 
 /** PUT /admin/v1/people/{email}: grants or revokes the operator role. */
-export function updatePerson({ database }: PeopleDeps): BodyEndpoint<PersonChange> {
+export function updatePerson(deps: PeopleDeps): BodyEndpoint<PersonChange> {
   return async function updatePerson(c, { operator }) {
-    const { email } = await find(database, c);
-    return sendJson(JSON.stringify(toPersonJson(await setOperator(database.sql, email, operator))));
+    const before = await find(deps.database, c);
+    const person = await audited(
+      deps,
+      actorOf(c),
+      (change) => setOperatorRole(change, before, operator),
+    );
+    return sendJson(JSON.stringify(toPersonJson(person)));
   };
 }
 
@@ -39,10 +46,17 @@ export function updatePerson({ database }: PeopleDeps): BodyEndpoint<PersonChang
 export function resetPassword(deps: PeopleDeps): Endpoint {
   const { database, sessions, passwords } = deps;
   return async function resetPassword(c) {
-    const { id } = await find(database, c);
+    const before = await find(database, c);
+    // With the password of an operator, a token of one scope would have them all.
+    if (before.isOperator) requireScope(c, "root");
     const password = newSecret().slice(0, 20);
-    const removed = await resetPerson(deps, id, await passwords.hash(password), removeEndpointsOf);
-    const ended = await sessions.endAll(id);
+    const hash = await passwords.hash(password);
+    const removed = await audited(
+      deps,
+      actorOf(c),
+      (change) => resetAccess(change, before, hash),
+    );
+    const ended = await sessions.endAll(before.id);
     const person = await find(database, c);
     const answer = { ...toPersonJson(person), password, removed: { ...removed, sessions: ended } };
     return sendJson(JSON.stringify(answer), 200, {

@@ -1,4 +1,6 @@
 import type { ProviderTestRequest } from "../../../schemas/requests.ts";
+import { writeAudit } from "../../domain/audit/audit.ts";
+import { actorOf } from "./actor.ts";
 import { type BodyEndpoint, type Endpoint, sendJson } from "../exchange.ts";
 import { testProvider } from "../../upstream/test_provider.ts";
 import type { RouteDeps } from "../routes/route.ts";
@@ -33,13 +35,15 @@ export function listProviders({ upstreams }: RouteDeps): Endpoint {
 }
 
 /** POST /admin/v1/providers/{id}/test: one small chat, and what came back. */
-export function testProviderEndpoint({ upstreams }: RouteDeps): BodyEndpoint<ProviderTestRequest> {
+export function testProviderEndpoint(
+  { upstreams, database }: RouteDeps,
+): BodyEndpoint<ProviderTestRequest> {
   return async function testProviderEndpoint(c, { model }) {
-    const test = await testProvider(upstreams, c.env.config, {
-      provider: c.req.param("id") ?? "",
-      model,
-      signal: c.req.raw.signal,
-    });
+    const provider = c.req.param("id") ?? "";
+    const { signal } = c.req.raw;
+    const test = await testProvider(upstreams, c.env.config, { provider, model, signal });
+    // The call costs money.
+    await writeAudit(database.sql, actorOf(c), { action: "provider.test", subject: provider });
     return sendJson(JSON.stringify(test));
   };
 }

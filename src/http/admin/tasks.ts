@@ -6,6 +6,8 @@ import {
   TASK_PROBLEMS,
 } from "../../workflows/tasks/operate_tasks.ts";
 import { STATUSES } from "../../workflows/tasks/task.ts";
+import { writeAudit } from "../../domain/audit/audit.ts";
+import { actorOf } from "./actor.ts";
 import { readChoice } from "../read_choice.ts";
 import { type Endpoint, sendJson } from "../exchange.ts";
 import { readPage, sendJsonPage } from "../paging.ts";
@@ -34,8 +36,11 @@ export function retrieveTaskForOperator({ database }: RouteDeps): Endpoint {
 }
 
 /** POST /admin/v1/tasks/{id}/replay: runs the task's next step now and clears its failures. */
-export function replayTaskEndpoint({ tasks }: RouteDeps): Endpoint {
+export function replayTaskEndpoint({ tasks, database }: RouteDeps): Endpoint {
   return async function replayTaskEndpoint(c) {
-    return sendJson(JSON.stringify(await replayTask(tasks, c.req.param("id") ?? "")), 202);
+    const task = await replayTask(tasks, c.req.param("id") ?? "");
+    const { id, account } = task;
+    await writeAudit(database.sql, actorOf(c), { action: "task.replay", account, subject: id });
+    return sendJson(JSON.stringify(task), 202);
   };
 }

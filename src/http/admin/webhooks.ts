@@ -1,6 +1,8 @@
 import type { AdminWebhookRedelivery } from "../../../schemas/requests.ts";
 import { findDelivery, listDeliveries } from "../../domain/webhooks/deliveries.ts";
-import { redeliver, redeliverFailed } from "../../domain/webhooks/redeliver.ts";
+import { audited } from "../../domain/audit/audit.ts";
+import { repeatDelivery, repeatFailed } from "../../workflows/accounts/manage_webhooks.ts";
+import { actorOf } from "./actor.ts";
 import { readQuery } from "../endpoints/webhook_deliveries.ts";
 import { type BodyEndpoint, type Endpoint, sendJson } from "../exchange.ts";
 import { sendJsonPage } from "../paging.ts";
@@ -23,18 +25,27 @@ export function retrieveDelivery({ webhooks: { sql } }: RouteDeps): Endpoint {
 }
 
 /** POST /admin/v1/webhooks/deliveries/{id}/redeliver */
-export function redeliverEndpoint({ webhooks }: RouteDeps): Endpoint {
+export function redeliverEndpoint(deps: RouteDeps): Endpoint {
   return async function redeliverEndpoint(c) {
-    return sendJson(JSON.stringify(await redeliver(webhooks, c.req.param("id") ?? "")), 202);
+    const id = c.req.param("id") ?? "";
+    const delivery = await audited(
+      deps,
+      actorOf(c),
+      (change) => repeatDelivery(change, deps.webhooks, { id }),
+    );
+    return sendJson(JSON.stringify(delivery), 202);
   };
 }
 
 /** POST /admin/v1/webhooks/redeliver: all failed deliveries since a time */
-export function redeliverFailedEndpoint(
-  { webhooks }: RouteDeps,
-): BodyEndpoint<AdminWebhookRedelivery> {
-  return async function redeliverFailedEndpoint(_c, { since, ...filter }) {
-    const count = await redeliverFailed(webhooks, { ...filter, since: new Date(since) });
+export function redeliverFailedEndpoint(deps: RouteDeps): BodyEndpoint<AdminWebhookRedelivery> {
+  return async function redeliverFailedEndpoint(c, { since, ...filter }) {
+    const failed = { ...filter, since: new Date(since) };
+    const count = await audited(
+      deps,
+      actorOf(c),
+      (change) => repeatFailed(change, deps.webhooks, failed),
+    );
     return sendJson(JSON.stringify({ object: "webhook_redelivery", since, count }), 202);
   };
 }

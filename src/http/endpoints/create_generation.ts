@@ -1,4 +1,5 @@
 import { ApiError } from "../../lib/api_error.ts";
+import type { TaskRow } from "../../workflows/tasks/task.ts";
 import type { Model, Route } from "../../platform/config/config.ts";
 import { modelForRoute } from "../../platform/config/usable_model.ts";
 import { identifyRequest } from "../../domain/idempotency/key.ts";
@@ -47,14 +48,23 @@ export async function respondWithTask(
   const release = waitSeconds === 0 ? null : deps.waits.tryTake(c);
   const row = release === null
     ? created.row
-    : await awaitTask(deps.tasks, created.row, waitSeconds * 1000, deps.stopSignal(c))
-      .finally(release);
+    : await awaitHere(deps, c, created.row, waitSeconds * 1000).finally(release);
   return sendJson(JSON.stringify(toTaskJson(deps, c, row)), 202, {
     location: `/v1/tasks/${row.id}`,
     ...(created.isReplay ? { "idempotent-replayed": "true" } : {}),
     ...(release === null ? {} : { "preference-applied": `wait=${waitSeconds}` }),
     ...(model === null ? {} : noticeHeaders(model)),
   });
+}
+
+async function awaitHere(
+  deps: TaskEndpointDeps,
+  c: HttpContext,
+  row: TaskRow,
+  ms: number,
+): Promise<TaskRow> {
+  using stop = deps.stopping(c);
+  return await awaitTask(deps.tasks, row, ms, stop.signal);
 }
 
 export interface Accepted {

@@ -20,7 +20,8 @@ export function listPrices(): Endpoint {
   };
 }
 
-function toPriceJson(config: Config, price: Price): Record<string, unknown> {
+/** A price as the API shows it. */
+export function toPriceJson(config: Config, price: Price): Record<string, unknown> {
   const parts = dramaParts(config.models.get(price.model)!);
   return {
     model: price.model,

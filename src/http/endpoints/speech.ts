@@ -26,12 +26,13 @@ export function createSpeech(deps: TaskEndpointDeps, route: Route): BodyEndpoint
     const { created } = accepted;
     // Tasks are limited by the plan; any number of repeats could wait for one.
     const release = created.isReplay && !isOver(created.row.status) ? deps.waits.take(c) : null;
+    using stop = deps.stopping(c);
     const audio = await awaitSpeech(deps.tasks, {
       created,
       identity,
       config: c.env.config,
       client: c.req.raw.signal,
-      stop: deps.stopSignal(c),
+      stop: stop.signal,
     }).finally(release);
     return sendAudio(audio, accepted);
   };

@@ -8,12 +8,13 @@ import { STATUSES, TASK, type TaskRow } from "../../workflows/tasks/task.ts";
 import { readChoice } from "../read_choice.ts";
 import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
 import { readPage, sendJsonPage } from "../paging.ts";
+import type { Stop } from "../watch_stop.ts";
 import type { TaskWaits } from "../task_waits.ts";
 
 export interface TaskEndpointDeps {
   tasks: TaskDeps;
-  /** Aborts when the client disconnects or this node drains. */
-  stopSignal(c: HttpContext): AbortSignal;
+  /** Aborts when the client disconnects, this node drains, or the account is suspended. */
+  stopping(c: HttpContext): Stop;
   waits: TaskWaits;
 }
 
@@ -56,9 +57,14 @@ const EVENT_HEADERS = {
 /** GET /v1/tasks/{task_id}/events: the task, and again after every change, until it ends. */
 export function followTaskEndpoint(deps: TaskEndpointDeps): Endpoint {
   return async function followTaskEndpoint(c) {
+    const release = deps.waits.take(c);
+    const stop = deps.stopping(c);
     const rows = releasing(
-      deps.waits.take(c),
-      followTask(deps.tasks, accountOf(c).id, idOf(c), deps.stopSignal(c)),
+      () => {
+        stop[Symbol.dispose]();
+        release();
+      },
+      followTask(deps.tasks, accountOf(c).id, idOf(c), stop.signal),
     );
     // Read before the response: an unknown task is an error, not an empty stream.
     const first = await rows.next();

@@ -121,7 +121,9 @@ export const retrieveWebhookSecret = respondWith(async ({ webhooks, account, id 
 export const rotateWebhookSecret = respondToBody<WebhookRotation>(
   async ({ webhooks, account, id }, { overlap_seconds }) => {
     const owner = await ownerOf(webhooks, account, id);
-    return await rotateSecret(webhooks.sql, webhooks.secretBox, owner, overlap_seconds);
+    return await webhooks.begin((sql) =>
+      rotateSecret(sql, webhooks.secretBox, owner, overlap_seconds)
+    );
   },
 );
 

@@ -1,9 +1,20 @@
 import { REQUESTS } from "../../../schemas/requests.ts";
-import { createAccountEndpoint, listAccountsEndpoint, retrieveAccount } from "../admin/accounts.ts";
-import { createKeyEndpoint, listKeysEndpoint, revokeKeyEndpoint } from "../admin/keys.ts";
+import {
+  createAccountEndpoint,
+  listAccountsEndpoint,
+  previewAccountEndpoint,
+  retrieveAccount,
+  updateAccountEndpoint,
+} from "../admin/accounts.ts";
+import {
+  createKeyEndpoint,
+  listKeysEndpoint,
+  revokeKeyEndpoint,
+  updateKeyEndpoint,
+} from "../admin/keys.ts";
 import { resetPassword, retrievePerson, updatePerson } from "../admin/people.ts";
-import { requestBody } from "../request_body.ts";
-import { inPath, PAGE } from "./parameters.ts";
+import { requestBody, withoutRequired } from "../request_body.ts";
+import { inPath, PAGE, query } from "./parameters.ts";
 import { fixedRoute, json, type RouteArea } from "./route.ts";
 import { SAMPLE } from "./sample_ids.ts";
 
@@ -19,7 +30,9 @@ export const adminAccountRoutes: RouteArea = {
       method: "POST",
       path: "/admin/v1/accounts",
       auth: "admin_token",
+      scope: "support",
       summary: "Create an account",
+      description: "`plan` and `price_book` also need the scope `money`.",
       request: requestBody(REQUESTS.admin_accounts),
       responses: { 201: json("Account", "The account.") },
       example: { body: { name: "Analytical Engines Ltd", email: "ada@engines.example" } },
@@ -29,8 +42,16 @@ export const adminAccountRoutes: RouteArea = {
       method: "GET",
       path: "/admin/v1/accounts",
       auth: "admin_token",
+      scope: "read",
       summary: "List accounts",
-      parameters: PAGE,
+      parameters: [
+        ...PAGE,
+        query(
+          "search",
+          "Only accounts whose id, name or email contains this, with an API key that ends with these four " +
+            "characters, or that made the request with this id.",
+        ),
+      ],
       responses: { 200: json("AccountList", "The accounts, newest first.") },
       example: { query: { limit: 50 } },
       handler: listAccountsEndpoint,
@@ -39,6 +60,7 @@ export const adminAccountRoutes: RouteArea = {
       method: "GET",
       path: "/admin/v1/accounts/{id}",
       auth: "admin_token",
+      scope: "read",
       summary: "Retrieve an account with its balance",
       parameters: [ACCOUNT_ID],
       responses: { 200: json("Account", "The account.") },
@@ -46,9 +68,42 @@ export const adminAccountRoutes: RouteArea = {
       handler: retrieveAccount,
     }),
     fixedRoute({
+      method: "PATCH",
+      path: "/admin/v1/accounts/{id}",
+      auth: "admin_token",
+      scope: "support",
+      summary: "Change the name, plan or status of an account",
+      description:
+        "Responds when every node acts on the change. `plan` and `price_book` also need the scope `money`. A suspended " +
+        "account is refused with 403 `account_suspended`, and its streams end. Closing is final; the balance in the " +
+        "response and `GET /admin/v1/accounts/{id}/statement` are its last statement.",
+      parameters: [ACCOUNT_ID],
+      request: requestBody(REQUESTS.admin_account_change),
+      responses: { 200: json("Account", "The account, with its balance.") },
+      example: { ...AT_ACCOUNT, body: { status: "suspended", reason: "chargeback of invoice 17" } },
+      handler: updateAccountEndpoint,
+    }),
+    fixedRoute({
+      method: "GET",
+      path: "/admin/v1/accounts/{id}/preview",
+      auth: "admin_token",
+      scope: "read",
+      summary: "Preview another plan or price book of an account",
+      description: "Nothing is changed.",
+      parameters: [
+        ACCOUNT_ID,
+        query("plan", "Name of a plan."),
+        query("price_book", "Name of a price book; empty: none of its own."),
+      ],
+      responses: { 200: json("AccountPreview", "Limits, quotas and prices, now and then.") },
+      example: { ...AT_ACCOUNT, query: { plan: "free" } },
+      handler: previewAccountEndpoint,
+    }),
+    fixedRoute({
       method: "POST",
       path: "/admin/v1/accounts/{id}/keys",
       auth: "admin_token",
+      scope: "support",
       summary: "Create an API key",
       parameters: [ACCOUNT_ID],
       request: requestBody(REQUESTS.admin_keys),
@@ -60,6 +115,7 @@ export const adminAccountRoutes: RouteArea = {
       method: "GET",
       path: "/admin/v1/accounts/{id}/keys",
       auth: "admin_token",
+      scope: "read",
       summary: "List the API keys of an account",
       parameters: [ACCOUNT_ID],
       responses: { 200: json("ApiKeyList", "All API keys of the account.") },
@@ -67,9 +123,26 @@ export const adminAccountRoutes: RouteArea = {
       handler: listKeysEndpoint,
     }),
     fixedRoute({
+      method: "PATCH",
+      path: "/admin/v1/keys/{id}",
+      auth: "admin_token",
+      scope: "support",
+      summary: "Change the name or the restrictions of an API key",
+      description: "Responds when every node acts on the change. Fields that are left out stay.",
+      parameters: [inPath("id", "Id of the API key.")],
+      request: requestBody(withoutRequired(REQUESTS.admin_keys, "KeyChange")),
+      responses: { 200: json("ApiKey", "The changed API key.") },
+      example: {
+        path: { id: SAMPLE.key },
+        body: { models: ["sim-*"], limits: { requests_per_minute: 60 } },
+      },
+      handler: updateKeyEndpoint,
+    }),
+    fixedRoute({
       method: "DELETE",
       path: "/admin/v1/keys/{id}",
       auth: "admin_token",
+      scope: "support",
       summary: "Revoke an API key",
       description: "Responds when no node accepts the key any more.",
       parameters: [inPath("id", "Id of the API key.")],
@@ -81,6 +154,7 @@ export const adminAccountRoutes: RouteArea = {
       method: "GET",
       path: "/admin/v1/people/{email}",
       auth: "admin_token",
+      scope: "read",
       summary: "Retrieve a registered person",
       parameters: [EMAIL],
       responses: { 200: json("Person", "The person.") },
@@ -91,6 +165,7 @@ export const adminAccountRoutes: RouteArea = {
       method: "PUT",
       path: "/admin/v1/people/{email}",
       auth: "admin_token",
+      scope: "root",
       summary: "Grant or revoke the operator role",
       description: "The email address of the person must be verified.",
       parameters: [EMAIL],
@@ -103,8 +178,11 @@ export const adminAccountRoutes: RouteArea = {
       method: "POST",
       path: "/admin/v1/people/{email}/password",
       auth: "admin_token",
+      scope: "support",
       summary: "Set a new password for a person",
-      description: "Ends all sessions of the person and verifies the email address.",
+      description:
+        "Ends all sessions of the person and verifies the email address. Only the root token sets the password of an " +
+        "operator.",
       parameters: [EMAIL],
       responses: { 200: json("Person", "The person. Only this response has the password.") },
       example: AT_PERSON,

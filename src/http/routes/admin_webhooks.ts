@@ -18,6 +18,7 @@ export const adminWebhookRoutes: RouteArea = {
       method: "GET",
       path: "/admin/v1/webhooks/deliveries",
       auth: "admin_token",
+      scope: "read",
       summary: "List deliveries of all accounts",
       parameters: [
         ...DELIVERY_LOG,
@@ -32,6 +33,7 @@ export const adminWebhookRoutes: RouteArea = {
       method: "GET",
       path: "/admin/v1/webhooks/deliveries/{id}",
       auth: "admin_token",
+      scope: "read",
       summary: "Retrieve a delivery with its payload and attempts",
       parameters: [DELIVERY_ID],
       responses: { 200: json("WebhookDelivery", "The delivery.") },
@@ -42,6 +44,7 @@ export const adminWebhookRoutes: RouteArea = {
       method: "POST",
       path: "/admin/v1/webhooks/deliveries/{id}/redeliver",
       auth: "admin_token",
+      scope: "support",
       summary: "Send an event again",
       parameters: [DELIVERY_ID],
       responses: { 202: json("WebhookDelivery", "The delivery, which is pending again.") },
@@ -52,6 +55,7 @@ export const adminWebhookRoutes: RouteArea = {
       method: "POST",
       path: "/admin/v1/webhooks/redeliver",
       auth: "admin_token",
+      scope: "support",
       summary: "Send failed events of a period again",
       request: requestBody(REQUESTS.admin_webhook_redeliver),
       responses: {

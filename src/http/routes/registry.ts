@@ -1,7 +1,9 @@
 import type { Config, Route as ConfiguredRoute } from "../../platform/config/config.ts";
 import { adminAccountRoutes } from "./admin_accounts.ts";
+import { adminAuditRoutes } from "./admin_audit.ts";
 import { adminMoneyRoutes } from "./admin_money.ts";
 import { adminOperationRoutes } from "./admin_operation.ts";
+import { adminTokenRoutes } from "./admin_tokens.ts";
 import { adminWebhookRoutes } from "./admin_webhooks.ts";
 import { chatRoutes } from "./chat.ts";
 import { fileRoutes } from "./files.ts";
@@ -36,6 +38,8 @@ export const AREAS: readonly RouteArea[] = [
   adminMoneyRoutes,
   adminOperationRoutes,
   adminWebhookRoutes,
+  adminTokenRoutes,
+  adminAuditRoutes,
   serviceRoutes,
   healthRoutes,
 ];

@@ -6,6 +6,7 @@ import type { Database } from "../../platform/database/postgres.ts";
 import type { Metrics } from "../../platform/telemetry/metrics.ts";
 import type { Upstreams } from "../../upstream/upstreams.ts";
 import type { Webhooks } from "../../domain/webhooks/webhooks.ts";
+import type { AdminAccess } from "../../domain/accounts/admin_tokens.ts";
 import { noteBody } from "../../domain/requests/note_body.ts";
 import type { PeopleDeps } from "../admin/people.ts";
 import type { ChatEndpointDeps } from "../endpoints/answer_chat.ts";
@@ -44,12 +45,22 @@ export interface RouteDeps
 /** How a request proves that it may be made. Routes with signed URLs check the signature themselves. */
 export type RouteAuth = "api_key" | "admin_token" | "metrics_token" | "signed_url" | "none";
 
+/** Who may use a route. A route of the admin API says which scope a token needs: without it, it does not compile. */
+export type RouteAccess =
+  | { readonly auth: "admin_token" | "metrics_token"; readonly scope: AdminAccess }
+  | {
+    readonly auth: Exclude<RouteAuth, "admin_token" | "metrics_token">;
+    readonly scope?: undefined;
+  };
+
 /** What clients are told about a route: /openapi.json and the documentation are made of it. */
 export interface RouteDescription<Body> {
-  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Parameters are in braces: `/files/{file_id}`. */
   readonly path: string;
   readonly auth: RouteAuth;
+  /** What a token needs, on a route of the admin API. */
+  readonly scope?: AdminAccess | undefined;
   /** A few words that begin with a verb, without a full stop. */
   readonly summary: string;
   /** What the summary does not say, in whole sentences. */
@@ -138,7 +149,11 @@ export interface RouteArea {
 }
 
 export function operationRoute<Body = undefined>(
-  spec: RouteDescription<Body> & OperationPlace<Body> & Handling<Body, [ConfiguredRoute]>,
+  spec:
+    & RouteDescription<Body>
+    & RouteAccess
+    & OperationPlace<Body>
+    & Handling<Body, [ConfiguredRoute]>,
 ): OperationRoute {
   return {
     ...spec,
@@ -151,7 +166,7 @@ export function operationRoute<Body = undefined>(
 }
 
 export function fixedRoute<Body = undefined>(
-  spec: RouteDescription<Body> & Handling<Body, []>,
+  spec: RouteDescription<Body> & RouteAccess & Handling<Body, []>,
 ): FixedRoute {
   return {
     ...spec,

@@ -6,6 +6,7 @@ export const SAMPLE = {
   account: "acc_01k8zq4d6f7g8h9j0k1m2n3p4q",
   key: "key_01k8zq4d6f7g8h9j0k1m2n3p4q",
   response: "resp_01k8zq4d6f7g8h9j0k1m2n3p4q",
+  adminToken: "adm_01k8zq4d6f7g8h9j0k1m2n3p4q",
   request: "req_01k8zq4d6f7g8h9j0k1m2n3p4q",
   image: "file_01k8zq4d6f7g8h9j0k1m2n3p4q",
   audio: "file_01k8zq5e7g8h9j0k1m2n3p4q5r",

@@ -40,6 +40,7 @@ export const serviceRoutes: RouteArea = {
       method: "GET",
       path: "/metrics",
       auth: "metrics_token",
+      scope: "read",
       summary: "Retrieve the metrics of this process",
       responses: { 200: content("text/plain", "Metrics in Prometheus' text format.") },
       example: {},

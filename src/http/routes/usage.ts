@@ -1,5 +1,6 @@
 import { REQUESTS } from "../../../schemas/requests.ts";
 import { retrieveBalance } from "../endpoints/balance.ts";
+import { retrieveKey } from "../endpoints/key.ts";
 import { createQuote } from "../endpoints/quotes.ts";
 import { listUsageEndpoint, retrieveReceipt } from "../endpoints/usage.ts";
 import { requestBody } from "../request_body.ts";
@@ -8,7 +9,7 @@ import { json, operationRoute, type RouteArea } from "./route.ts";
 import { SAMPLE } from "./sample_ids.ts";
 
 export const usageRoutes: RouteArea = {
-  title: "Balance and usage",
+  title: "Balance, usage and API key",
   routes: [
     operationRoute({
       operation: "retrieve_balance",
@@ -19,6 +20,16 @@ export const usageRoutes: RouteArea = {
       responses: { 200: json("Balance", "The balance.") },
       example: {},
       handler: retrieveBalance,
+    }),
+    operationRoute({
+      operation: "retrieve_key",
+      method: "GET",
+      path: "/key",
+      auth: "api_key",
+      summary: "Retrieve the API key of this request and what it may do",
+      responses: { 200: json("ApiKey", "The API key, without the key itself.") },
+      example: {},
+      handler: retrieveKey,
     }),
     operationRoute({
       operation: "usage",

@@ -7,7 +7,8 @@ import type { Log } from "../telemetry/log.ts";
 import type { NodeFingerprints } from "./agreement.ts";
 import { Announcements } from "./announcements.ts";
 
-export type Topic = "api_key" | "account";
+/** `account_stopped`: it was suspended or closed, so that what runs for it ends. */
+export type Topic = "api_key" | "account" | "account_stopped";
 export interface CacheVersion {
   number: string;
   topic: Topic;

@@ -172,9 +172,18 @@ export interface Route extends SettingsOf<RouteEntry> {
   readonly notice: DeprecationNotice | null;
 }
 
+/** Who asks for models: an account, with a key that may be for some models only. */
+export interface ModelReader {
+  readonly id: string;
+  readonly plan: string;
+  /** Tells whether the key is for a model; null: it is for all. */
+  readonly allowsModel?: ((model: string) => boolean) | null;
+}
+
 /** Whether an account may see and use a model. */
-export function isVisible(model: Model, account: { id: string; plan: string }): boolean {
+export function isVisible(model: Model, account: ModelReader): boolean {
   const { visibility } = model;
+  if (account.allowsModel?.(model.id) === false) return false;
   return visibility === "everyone" || visibility.plans.has(account.plan) ||
     visibility.accounts.has(account.id);
 }

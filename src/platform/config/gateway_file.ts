@@ -229,13 +229,17 @@ export interface GatewayFile {
    */
   routes?: RouteEntry[];
   /**
-   * The request log: one row for each request under /v1 that had a valid API key.
+   * The request log, with one row for each request under /v1 that had a valid API key, and the audit log of operators and members.
    */
   logs: {
     /**
      * Days until a row of the request log is deleted. A smaller number deletes older days within minutes.
      */
     keep_days: number;
+    /**
+     * Days until an entry of the audit log may be deleted. Whole months are deleted, once their last day is that old.
+     */
+    audit_keep_days: number;
     /**
      * Whose bodies are stored beside the log, of requests to models and of their responses. `off`: none. `errors`: of requests that failed. `all`: of every request. They are sealed with `SECRETS_KEY`, which must be set, and deleted with the rows of the log.
      */
@@ -300,7 +304,7 @@ export interface GatewayFile {
      */
     welcome_credit?: string;
     /**
-     * Number of reverse proxies in front of the gateway that add to X-Forwarded-For. Sign-in attempts are counted by the client address that the outermost proxy reports; with 0, by the address of the connection.
+     * Number of reverse proxies in front of the gateway that add to X-Forwarded-For. Sign-in attempts are counted by the client address that the outermost proxy reports, and `allowed_ips` of API keys are compared with it; with 0, the address of the connection counts.
      */
     trusted_proxies: number;
     /**

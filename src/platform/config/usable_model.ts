@@ -1,11 +1,13 @@
 import { ApiError } from "../../lib/api_error.ts";
 import { modelWithArticle } from "../../model_types/model_types.ts";
-import { type Config, isVisible, type Model, type Route, statusAt } from "./config.ts";
-
-interface ModelReader {
-  readonly id: string;
-  readonly plan: string;
-}
+import {
+  type Config,
+  isVisible,
+  type Model,
+  type ModelReader,
+  type Route,
+  statusAt,
+} from "./config.ts";
 
 /** The model, if this account may use it. One that it may not see does not exist for it. */
 export function usableModel(config: Config, account: ModelReader, id: string): Model {

@@ -50,12 +50,20 @@ export const WEBHOOK_TABLES = [
   },
 ] as const satisfies readonly PartitionedTable[];
 
+export const AUDIT_TABLE: PartitionedTable = {
+  table: "audit_entry",
+  column: "created_at",
+  every: "month",
+  ahead: MONTHS_AHEAD,
+};
+
 export const PARTITIONED_TABLES: readonly PartitionedTable[] = [
   ...REQUEST_TABLES,
   RESPONSE_TABLE,
   RECEIPT_TABLE,
   TRANSFER_TABLE,
   ...WEBHOOK_TABLES,
+  AUDIT_TABLE,
 ];
 
 /**

@@ -45,6 +45,8 @@ async function callerOf(c: SiteContext, { database }: Stored): Promise<Caller> {
       ? Infinity
       : Date.parse(account.plan_expires_at),
     priceBook: account.price_book,
+    restrictions: null,
+    isSuspended: account.status !== "active",
     slowedUntil: slowed,
     logBodies: true,
   };

@@ -1,5 +1,7 @@
 import { findDelivery, type WebhookAttempt } from "../../domain/webhooks/deliveries.ts";
-import { redeliver } from "../../domain/webhooks/redeliver.ts";
+import { audited } from "../../domain/audit/audit.ts";
+import { repeatDelivery } from "../../workflows/accounts/manage_webhooks.ts";
+import { memberOf } from "../actor.ts";
 import { personOf, type SiteContext } from "../context.ts";
 import { formatCount, plural } from "../format.ts";
 import { Form, Notice } from "../parts.tsx";
@@ -53,10 +55,11 @@ export function deliveryPage({ database }: ConsoleDeps) {
 }
 
 /** POST /console/webhooks/deliveries/{id}/redeliver */
-export function redeliverPage({ webhooks }: ConsoleDeps) {
+export function redeliverPage(deps: ConsoleDeps) {
   return async function redeliverPage(c: SiteContext): Promise<Response> {
     const id = c.req.param("id") ?? "";
-    await redeliver(webhooks, id, personOf(c).account);
+    const own = { account: personOf(c).account, id };
+    await audited(deps, memberOf(c), (change) => repeatDelivery(change, deps.webhooks, own));
     return seeOtherWith(c, `${PATH}/deliveries/${id}`, "good", "Redelivery queued.");
   };
 }

@@ -1,35 +1,43 @@
 import { z } from "zod";
+import type { NewKey } from "../../../schemas/requests.ts";
 import {
   type ApiKey,
   BROWSER_KEY_PREFIX,
-  checkKeyName,
-  createKey,
   listKeys,
   OWN_KEYS_MAX,
-  revokeKey,
 } from "../../domain/accounts/api_keys.ts";
+import { audited } from "../../domain/audit/audit.ts";
 import { mustStillBeSignedIn } from "../../domain/accounts/people.ts";
 import { stashText, takeStash } from "../../domain/accounts/session_stash.ts";
-import { ApiError } from "../../lib/api_error.ts";
+import { issueKey, withdrawKey } from "../../workflows/accounts/manage_keys.ts";
+import { memberOf } from "../actor.ts";
 import { apiKeyVariable } from "../api_key_variable.ts";
 import { personOf, type SiteContext } from "../context.ts";
 import { readSiteForm } from "../form.ts";
 import { plural } from "../format.ts";
-import { Badge, CodeBox, ConfirmForm, CopyButton, Empty, Field, Form, Notice } from "../parts.tsx";
+import { Badge, CodeBox, ConfirmForm, CopyButton, Empty, Form, Notice } from "../parts.tsx";
 import { seeOther, seeOtherWith } from "../respond.ts";
 import { Time } from "../time.tsx";
 import { sessionSecretOf } from "../visitor.ts";
-import { type FieldLabels, type FormError, toFormError } from "../form_error.ts";
-import { keyForm } from "../request_forms.ts";
+import { type FormError, toFormError } from "../form_error.ts";
 import { pricedAccountOf } from "./account.ts";
 import type { ConsoleDeps } from "./deps.ts";
+import { findOwnKey, KEYS } from "./key.tsx";
+import {
+  KEY_LABELS,
+  type KeyFields,
+  KeyMarks,
+  KeyNameField,
+  KeyRestrictionFields,
+  KeySpent,
+  readKeyForm,
+} from "./key_form.tsx";
 import { firstRequest } from "./first_request.ts";
 import { Head, sendConsole, TableCard } from "./shell.tsx";
 
-const PATH = "/console/keys";
+const PATH = KEYS;
 /** Keys are created by people: 20 at once, then one every half minute. */
 const CREATIONS = { burst: 20, everySeconds: 30 };
-const LABELS: FieldLabels = { name: "Name" };
 
 /** GET /console/keys */
 export function keysPage({ database }: ConsoleDeps) {
@@ -39,29 +47,31 @@ export function keysPage({ database }: ConsoleDeps) {
   };
 }
 
-const NewKey = z.object({ name: z.string(), key: z.string() });
+const StashedKey = z.object({ name: z.string(), key: z.string() });
 
 /** POST /console/keys: the key waits in the session's stash for the page that shows it once. */
-export function createKeyPage({ database, throttle }: ConsoleDeps) {
+export function createKeyPage(deps: ConsoleDeps) {
+  const { database, throttle } = deps;
   return async function createKeyPage(c: SiteContext): Promise<Response> {
     const person = personOf(c);
     const { account } = person;
     const form = await readSiteForm(c);
-    const name = readName(form);
-    if (typeof name !== "string") {
+    const wanted = readWanted(c, form);
+    if ("message" in wanted) {
       const keys = await listKeys(database.sql, account);
       return sendConsole(
         c,
         { section: "keys", title: "API keys", status: 400 },
-        <Keys c={c} keys={keys} name={form.name} error={name.message} />,
+        <Keys c={c} keys={keys} fields={form} error={wanted} />,
       );
     }
+    const { name } = wanted;
     await throttle.take([[`key:${account}`, CREATIONS]]);
-    const ticket = await database.sql.begin(async (sql) => {
-      await mustStillBeSignedIn(sql, person);
-      const { key } = await createKey(sql, account, name, OWN_KEYS_MAX);
-      const created: z.infer<typeof NewKey> = { name, key };
-      return await stashText(sql, sessionSecretOf(c), JSON.stringify(created));
+    const ticket = await audited(deps, memberOf(c), async (change) => {
+      await mustStillBeSignedIn(change.sql, person);
+      const { key } = await issueKey(change, { ...wanted, account, maxKeys: OWN_KEYS_MAX });
+      const created: z.infer<typeof StashedKey> = { name, key };
+      return await stashText(change.sql, sessionSecretOf(c), JSON.stringify(created));
     });
     return seeOther(`${PATH}/created?${new URLSearchParams({ ticket })}`);
   };
@@ -75,7 +85,7 @@ export function createdKeyPage({ database }: ConsoleDeps) {
     if (stashed === null) {
       return seeOtherWith(c, PATH, "info", "This key was already shown. It cannot be shown again.");
     }
-    const { name, key } = NewKey.parse(JSON.parse(stashed));
+    const { name, key } = StashedKey.parse(JSON.parse(stashed));
     const example = firstRequest(c, await pricedAccountOf(c, { database }));
     const keys = await listKeys(database.sql, personOf(c).account);
     const variable = apiKeyVariable(c.env.config.service.name);
@@ -108,33 +118,28 @@ export function createdKeyPage({ database }: ConsoleDeps) {
 }
 
 /** POST /console/keys/{id}/revoke */
-export function revokeKeyPage({ database, cluster }: ConsoleDeps) {
+export function revokeKeyPage(deps: ConsoleDeps) {
   return async function revokeKeyPage(c: SiteContext): Promise<Response> {
-    const id = c.req.param("id") ?? "";
-    const keys = await listKeys(database.sql, personOf(c).account);
-    const key = keys.find((each) => each.id === id);
-    if (key === undefined) throw new ApiError("not_found", "There is no such key.");
-    await revokeKey(database, cluster, id);
+    const key = await findOwnKey(deps, c);
+    await audited(deps, memberOf(c), (change) => withdrawKey(change, key.id));
     return seeOtherWith(c, PATH, "good", `API key revoked: ${key.name}`);
   };
 }
 
-function readName(form: Record<string, string>): string | FormError {
+function readWanted(c: SiteContext, form: KeyFields): Required<NewKey> | FormError {
   try {
-    const { name } = keyForm.read(form);
-    checkKeyName(name);
-    return name;
+    return readKeyForm(form, c.env.config);
   } catch (error) {
-    return toFormError(error, LABELS);
+    return toFormError(error, KEY_LABELS);
   }
 }
 
 function Keys(
-  { c, keys, name, error }: {
+  { c, keys, fields = {}, error }: {
     c: SiteContext;
     keys: readonly ApiKey[];
-    name?: string;
-    error?: string;
+    fields?: KeyFields;
+    error?: FormError;
   },
 ) {
   return (
@@ -144,17 +149,15 @@ function Keys(
         note="Keys authenticate API requests and spend your balance. Keep them secret and on servers."
       />
       <section class="card">
-        <Form c={c} action={PATH} class="inline-form">
-          <Field
-            name="name"
-            label="Name"
-            placeholder="e.g. production"
-            value={name}
-            error={error}
-            {...keyForm.limits("name")}
-            autocomplete="off"
-          />
-          <button type="submit" class="button button-primary">Create key</button>
+        <Form c={c} action={PATH}>
+          <KeyNameField fields={fields} error={error} />
+          <details class="disclosure" open={error !== undefined && error.field !== "name"}>
+            <summary>Restrictions</summary>
+            <KeyRestrictionFields fields={fields} error={error} />
+          </details>
+          <div>
+            <button type="submit" class="button button-primary">Create key</button>
+          </div>
         </Form>
       </section>
       <KeyTable c={c} keys={keys} />
@@ -178,12 +181,15 @@ function KeyTable({ c, keys }: { c: SiteContext; keys: readonly ApiKey[] }) {
     <>
       <TableCard
         title={plural(active.length, "active key")}
-        columns={["Name", "Key", "Created", "Last used", ["", "right"]]}
+        columns={["Name", "Key", "Created", "Last used", ["Spent", "right"], ["", "right"]]}
       >
         {active.map((key) => (
           <tr>
             <td data-label="Name">
-              <KeyName name={key.name} />
+              <a href={`${PATH}/${key.id}`}>
+                <KeyName name={key.name} />
+              </a>{" "}
+              <KeyMarks restrictions={key} />
             </td>
             <td data-label="Key" class="mono nowrap">sk-…{key.last4}</td>
             <td data-label="Created">
@@ -193,6 +199,9 @@ function KeyTable({ c, keys }: { c: SiteContext; keys: readonly ApiKey[] }) {
               {key.last_used === null
                 ? <span class="faint">Never</span>
                 : <Time at={key.last_used} as="relative" />}
+            </td>
+            <td data-label="Spent" class="right">
+              <KeySpent apiKey={key} currency={c.env.config.service} />
             </td>
             <td class="right">
               <ConfirmForm
@@ -208,23 +217,27 @@ function KeyTable({ c, keys }: { c: SiteContext; keys: readonly ApiKey[] }) {
           </tr>
         ))}
       </TableCard>
-      {revoked.length > 0 && (
-        <details class="disclosure">
-          <summary>{plural(revoked.length, "revoked key")}</summary>
-          <ul class="plain-list">
-            {revoked.map((key) => (
-              <li>
-                <KeyName name={key.name} />{" "}
-                <span class="faint">
-                  <span class="mono">sk-…{key.last4}</span>, revoked{" "}
-                  <Time at={key.revoked!} as="date" />
-                </span>
-              </li>
-            ))}
-          </ul>
-        </details>
-      )}
+      {revoked.length > 0 && <RevokedKeys keys={revoked} />}
     </>
+  );
+}
+
+function RevokedKeys({ keys }: { keys: readonly ApiKey[] }) {
+  return (
+    <details class="disclosure">
+      <summary>{plural(keys.length, "revoked key")}</summary>
+      <ul class="plain-list">
+        {keys.map((key) => (
+          <li>
+            <KeyName name={key.name} />{" "}
+            <span class="faint">
+              <span class="mono">sk-…{key.last4}</span>, revoked{" "}
+              <Time at={key.revoked!} as="date" />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }
 

@@ -2,6 +2,7 @@ import type { SiteRouter } from "../context.ts";
 import { billingPage, statementCsv } from "./billing.tsx";
 import type { ConsoleDeps } from "./deps.ts";
 import { deliveryPage, redeliverPage } from "./delivery.tsx";
+import { keyPage, updateKeyPage } from "./key.tsx";
 import { createdKeyPage, createKeyPage, keysPage, revokeKeyPage } from "./keys.tsx";
 import { modelPage } from "./model.tsx";
 import { modelsPage } from "./models.tsx";
@@ -22,6 +23,8 @@ export function mountConsole(site: SiteRouter, deps: ConsoleDeps): void {
   site.get("/console/keys", keysPage(deps));
   site.post("/console/keys", createKeyPage(deps));
   site.get("/console/keys/created", createdKeyPage(deps));
+  site.get("/console/keys/:id", keyPage(deps));
+  site.post("/console/keys/:id", updateKeyPage(deps));
   site.post("/console/keys/:id/revoke", revokeKeyPage(deps));
   site.get("/console/models", modelsPage(deps));
   site.get("/console/models/:id", modelPage(deps));

@@ -16,7 +16,9 @@ export type Section =
   | "margins"
   | "configuration"
   | "providers"
-  | "queue";
+  | "queue"
+  | "tokens"
+  | "audit";
 
 const OWN: [Section, path: string, name: string][] = [
   ["overview", "/console", "Overview"],
@@ -35,6 +37,8 @@ const OPERATORS: [Section, path: string, name: string][] = [
   ["configuration", "/console/operator/configuration", "Configuration"],
   ["providers", "/console/operator/providers", "Providers"],
   ["queue", "/console/operator/queue", "Queue"],
+  ["tokens", "/console/operator/tokens", "Admin tokens"],
+  ["audit", "/console/operator/audit", "Audit log"],
 ];
 
 /** A page of the console: its navigation, and the content beside it. `null` for a page of no section. */

@@ -6,6 +6,8 @@ import { isOver, receiptOf } from "../../workflows/tasks/task.ts";
 import { findTaskRequest, type TaskRequest } from "../../workflows/tasks/task_request.ts";
 import { type Receipt, toReceipt } from "../../domain/ledger/receipt.ts";
 import { listDeliveries } from "../../domain/webhooks/deliveries.ts";
+import { writeAudit } from "../../domain/audit/audit.ts";
+import { memberOf } from "../actor.ts";
 import { personOf, type SiteContext } from "../context.ts";
 import { formatDuration, type MoneyFormat } from "../format.ts";
 import { Form, Notice } from "../parts.tsx";
@@ -225,10 +227,12 @@ async function readTask(
 }
 
 /** POST /console/tasks/{id}/cancel */
-export function cancelTaskPage({ tasks }: ConsoleDeps) {
+export function cancelTaskPage({ tasks, database }: ConsoleDeps) {
   return async function cancelTaskPage(c: SiteContext): Promise<Response> {
     const id = c.req.param("id") ?? "";
-    const { row, isPending } = await cancelTask(tasks, personOf(c).account, id);
+    const { account } = personOf(c);
+    const { row, isPending } = await cancelTask(tasks, account, id);
+    await writeAudit(database.sql, memberOf(c), { action: "task.cancel", account, subject: id });
     return seeOtherWith(
       c,
       `${PATH}/${id}`,

@@ -1,15 +1,16 @@
 import { ApiError } from "../../lib/api_error.ts";
 import { listDeliveries } from "../../domain/webhooks/deliveries.ts";
-import {
-  deleteEndpoint,
-  disableEndpoint,
-  enableEndpoint,
-  findEndpoint,
-  type WebhookEndpoint,
-} from "../../domain/webhooks/endpoints.ts";
+import { audited, type AuditedChange } from "../../domain/audit/audit.ts";
+import { findEndpoint, type WebhookEndpoint } from "../../domain/webhooks/endpoints.ts";
 import { TASK_EVENTS } from "../../domain/webhooks/event.ts";
-import { redeliverToEndpoint, sendTest } from "../../domain/webhooks/redeliver.ts";
-import { changeEndpoint } from "../../domain/webhooks/register_endpoint.ts";
+import { checkUrlResolves } from "../../platform/outbound/check_url.ts";
+import {
+  editEndpoint,
+  repeatToEndpoint,
+  switchEndpoint,
+  testEndpoint,
+} from "../../workflows/accounts/manage_webhooks.ts";
+import { memberOf } from "../actor.ts";
 import { personOf, type SiteContext } from "../context.ts";
 import { readSiteForm } from "../form.ts";
 import { type FormError, toFormError } from "../form_error.ts";
@@ -43,7 +44,9 @@ export function updateWebhook(deps: ConsoleDeps) {
     try {
       const { outbound } = c.env.config;
       const own = { account: personOf(c).account, id };
-      await changeEndpoint(deps.webhooks, outbound, own, readEndpoint(fields));
+      const wanted = readEndpoint(fields);
+      await checkUrlResolves(wanted.url, outbound, "url");
+      await audited(deps, memberOf(c), (change) => editEndpoint(change, own, wanted));
       return seeOtherWith(c, `${WEBHOOKS}/${id}`, "good", "Endpoint saved.");
     } catch (error) {
       if (error instanceof ApiError && error.kind === "not_found") throw error;
@@ -54,31 +57,31 @@ export function updateWebhook(deps: ConsoleDeps) {
 }
 
 type EndpointAction = (
+  change: AuditedChange,
   deps: ConsoleDeps,
-  account: string,
-  id: string,
+  own: { account: string; id: string },
 ) => Promise<[path: string, message: string]>;
 
 const pathOf = (id: string) => `${WEBHOOKS}/${id}`;
 
 /** Actions on an endpoint, by the last part of their path. */
 const ACTIONS: Readonly<Record<string, EndpointAction>> = {
-  async enable({ database }, account, id) {
-    await enableEndpoint(database.sql, account, id);
-    return [pathOf(id), "Endpoint enabled."];
+  async enable(change, _deps, own) {
+    await switchEndpoint(change, own, "enable");
+    return [pathOf(own.id), "Endpoint enabled."];
   },
-  async disable({ database }, account, id) {
-    await disableEndpoint(database.sql, account, id);
-    return [pathOf(id), "Endpoint disabled."];
+  async disable(change, _deps, own) {
+    await switchEndpoint(change, own, "disable");
+    return [pathOf(own.id), "Endpoint disabled."];
   },
-  async delete({ database }, account, id) {
-    await deleteEndpoint(database.sql, account, id);
+  async delete(change, _deps, own) {
+    await switchEndpoint(change, own, "delete");
     return [WEBHOOKS, "Endpoint deleted."];
   },
-  async redeliver({ webhooks, configStore }, account, id) {
+  async redeliver(change, { webhooks, configStore }, { account, id }) {
     const { webhookDays } = configStore.current.storage.keep;
     const since = new Date(Date.now() - webhookDays * 86_400_000);
-    const sent = await redeliverToEndpoint(webhooks, { account, endpoint: id, since });
+    const sent = await repeatToEndpoint(change, webhooks, { account, endpoint: id, since });
     return [
       pathOf(id),
       sent === 0
@@ -92,14 +95,22 @@ const ACTIONS: Readonly<Record<string, EndpointAction>> = {
 export function runWebhookAction(deps: ConsoleDeps) {
   return async function runWebhookAction(c: SiteContext): Promise<Response> {
     const [id, name] = [c.req.param("id") ?? "", c.req.param("action") ?? ""];
-    const { account } = personOf(c);
+    const own = { account: personOf(c).account, id };
     if (name === "test") {
-      const { id: delivery } = await sendTest(deps.webhooks, account, id);
+      const { id: delivery } = await audited(
+        deps,
+        memberOf(c),
+        (change) => testEndpoint(change, deps.webhooks, own),
+      );
       return seeOther(`${WEBHOOKS}/deliveries/${delivery}`);
     }
     const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name]! : null;
     if (action === null) return await c.notFound();
-    const [path, message] = await action(deps, account, id);
+    const [path, message] = await audited(
+      deps,
+      memberOf(c),
+      (change) => action(change, deps, own),
+    );
     return seeOtherWith(c, path, "good", message);
   };
 }

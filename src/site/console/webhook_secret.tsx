@@ -1,10 +1,8 @@
 import { findEndpoint } from "../../domain/webhooks/endpoints.ts";
-import {
-  OVERLAP_SECONDS,
-  revealSecret,
-  rotateSecret,
-  type SecretOwner,
-} from "../../domain/webhooks/secrets.ts";
+import { OVERLAP_SECONDS, revealSecret, type SecretOwner } from "../../domain/webhooks/secrets.ts";
+import { audited } from "../../domain/audit/audit.ts";
+import { replaceSecret } from "../../workflows/accounts/manage_webhooks.ts";
+import { memberOf } from "../actor.ts";
 import { personOf, type SiteContext } from "../context.ts";
 import { readSiteForm } from "../form.ts";
 import { Form, Select } from "../parts.tsx";
@@ -67,15 +65,19 @@ export function secretPage({ webhooks: { sql, secretBox } }: ConsoleDeps) {
 }
 
 /** POST …/rotate */
-export function rotateSecretPage({ webhooks: { sql, secretBox } }: ConsoleDeps) {
+export function rotateSecretPage(deps: ConsoleDeps) {
   return async function rotateSecretPage(c: SiteContext): Promise<Response> {
-    const { owner } = await ownerOf(sql, c);
+    const { owner } = await ownerOf(deps.database.sql, c);
     const { old } = await readSiteForm(c);
     const { overlap_seconds } = rotationForm.read(
       {},
       old === "revoke" ? { overlap_seconds: 0 } : {},
     );
-    await rotateSecret(sql, secretBox, owner, overlap_seconds);
+    await audited(
+      deps,
+      memberOf(c),
+      (change) => replaceSecret(change, deps.webhooks, owner, overlap_seconds),
+    );
     return seeOtherWith(c, pathOf(owner), "good", "Secret rotated.");
   };
 }

@@ -9,7 +9,10 @@ import {
   listEndpoints,
   type WebhookEndpoint,
 } from "../../domain/webhooks/endpoints.ts";
-import { registerEndpoint } from "../../domain/webhooks/register_endpoint.ts";
+import { audited } from "../../domain/audit/audit.ts";
+import { checkUrlResolves } from "../../platform/outbound/check_url.ts";
+import { addEndpoint } from "../../workflows/accounts/manage_webhooks.ts";
+import { memberOf } from "../actor.ts";
 import { TASK_EVENTS } from "../../domain/webhooks/event.ts";
 import { personOf, type SiteContext } from "../context.ts";
 import { readSiteForm } from "../form.ts";
@@ -46,11 +49,12 @@ export function createWebhookPage(deps: ConsoleDeps) {
     const fields = await readSiteForm(c);
     try {
       const { outbound } = c.env.config;
-      const endpoint = await registerEndpoint(
-        deps.webhooks,
-        outbound,
-        account,
-        readEndpoint(fields),
+      const wanted = readEndpoint(fields);
+      await checkUrlResolves(wanted.url, outbound, "url");
+      const endpoint = await audited(
+        deps,
+        memberOf(c),
+        (change) => addEndpoint(change, deps.webhooks, account, wanted),
       );
       return seeOtherWith(c, `${WEBHOOKS}/${endpoint.id}/secret`, "good", "Endpoint created.");
     } catch (error) {

@@ -69,6 +69,11 @@ export interface Group {
   calls: DocumentedCall[];
 }
 
+/** What an admin token needs for an operation; empty for those of clients. */
+export function scopesOf({ security }: DocumentedCall): string[] {
+  return security.flatMap((each) => Object.values(each).flat());
+}
+
 /** All operations, grouped by topic. */
 export function groupsOf(document: OpenApi): Group[] {
   const calls = Object.entries(document.paths).flatMap(([path, methods]) =>

@@ -11,6 +11,7 @@ import {
   type Group,
   groupsOf,
   type OpenApi,
+  scopesOf,
 } from "./document.ts";
 import { sampleCurl } from "./sample.ts";
 import { anchorOf, sendDocs, StageBadge, Verb } from "./shell.tsx";
@@ -54,8 +55,10 @@ export function reference({ document }: SiteDeps, audience: "client" | "operator
               )
               : (
                 <>
-                  For operators of this gateway. Requests need the admin token instead of an API
-                  key; <code>deno task gateway</code> wraps all of it.
+                  For operators of this gateway. Requests need an admin token instead of an API key,
+                  the root token or one with the scope that is named; <code>deno task gateway</code>
+                  {" "}
+                  wraps all of it.
                 </>
               )}
           </p>
@@ -106,6 +109,7 @@ function CallEntry(
         <Verb method={call.method} />
         <h3>{call.path}</h3>
         <StageBadge stage={call["x-stage"]} />
+        {scopesOf(call).map((scope) => <Badge kind="info">Scope: {scope}</Badge>)}
         {call.deprecated && <Badge kind="warn">Deprecated</Badge>}
       </div>
       <p>{call.summary}.</p>

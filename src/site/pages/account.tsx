@@ -2,6 +2,9 @@ import type { PasswordCaller } from "../../domain/accounts/fair_queue.ts";
 import { identitiesOf } from "../../domain/accounts/identities.ts";
 import { findPasswordHash, renamePerson, setPassword } from "../../domain/accounts/people.ts";
 import { passwordFault } from "../../domain/accounts/passwords.ts";
+import { audited } from "../../domain/audit/audit.ts";
+import { memberOf } from "../actor.ts";
+import { auditSession } from "../audit_session.ts";
 import { signedInOf, type SiteContext, type SiteDeps, type SiteRouter } from "../context.ts";
 import { deleteAccount } from "../delete_account.ts";
 import { clientAddress, readSiteForm } from "../form.ts";
@@ -26,7 +29,13 @@ export function mountAccount(site: SiteRouter, deps: SiteDeps): void {
   site.post("/account/name", async (c) => {
     try {
       const { name } = accountForm.read(await readSiteForm(c));
-      await renamePerson(deps.database.sql, signedInOf(c).person.id, name);
+      const { person } = signedInOf(c);
+      await audited(deps, memberOf(c), async ({ sql, audit }) => {
+        await renamePerson(sql, person.id, name);
+        const { account } = person;
+        const [before, after] = [{ name: person.name }, { name }];
+        await audit({ action: "account.rename", account, subject: account, before, after });
+      });
       return seeOtherWith(c, "/account", "good", "Name saved.");
     } catch (error) {
       return sendAccountPage(c, deps, { name: toFormError(error, { name: "Name" }).message });
@@ -37,12 +46,16 @@ export function mountAccount(site: SiteRouter, deps: SiteDeps): void {
     const { person, session } = signedInOf(c);
     const { session: hash } = await readSiteForm(c);
     const own = (await deps.sessions.list(person.id)).find((each) => each.hash === hash);
-    if (own !== undefined) await deps.sessions.end(own);
+    if (own !== undefined) {
+      await deps.sessions.end(own);
+      await auditSession(c, deps, "session.end");
+    }
     if (own?.hash === session.hash) return clearSessionCookie(c, seeOther("/sign-in"));
     return seeOtherWith(c, "/account", "good", "Browser signed out.");
   });
   site.post("/account/sessions/end-all", async (c) => {
     await deps.sessions.endAll(signedInOf(c).person.id);
+    await auditSession(c, deps, "session.end");
     return clearSessionCookie(c, seeOtherWith(c, "/sign-in", "info", "Signed out everywhere."));
   });
   site.post("/account/delete", (c) => deleteOwnAccount(c, deps));
@@ -70,11 +83,11 @@ async function changePassword(c: SiteContext, deps: SiteDeps): Promise<Response>
   if (!person.hasPassword && !hasSignedInRecently(c)) return await signInAgain(c);
   const error = passwordFault(password, person.email);
   if (error !== null) return await sendAccountPage(c, deps, { password: error });
-  await setPassword(
-    deps.database.sql,
-    person.id,
-    await deps.passwords.hash(password, passwordCaller(c)),
-  );
+  const hash = await deps.passwords.hash(password, passwordCaller(c));
+  await audited(deps, memberOf(c), async ({ sql, audit }) => {
+    await setPassword(sql, person.id, hash);
+    await audit({ action: "password.change", account: person.account, subject: person.id });
+  });
   // All sessions end, in case another person knew the old password; this browser gets a new one.
   await deps.sessions.endAll(person.id);
   const notice = seeOtherWith(
@@ -101,7 +114,7 @@ async function deleteOwnAccount(c: SiteContext, deps: SiteDeps): Promise<Respons
       return await sendAccountPage(c, deps, { confirm: "Enter your email." });
     }
   }
-  await deleteAccount(deps, person);
+  await deleteAccount(c, deps, person);
   return clearSessionCookie(c, seeOtherWith(c, "/", "info", "Account deleted."));
 }
 

@@ -6,6 +6,7 @@ import {
   keyNameOf,
   takeKey,
 } from "../../domain/accounts/browser_grants.ts";
+import { audited } from "../../domain/audit/audit.ts";
 import { listKeys } from "../../domain/accounts/api_keys.ts";
 import {
   personOf,
@@ -14,6 +15,7 @@ import {
   type SiteDeps,
   type SiteRouter,
 } from "../context.ts";
+import { memberOf } from "../actor.ts";
 import { readSiteForm } from "../form.ts";
 import { seeOther } from "../respond.ts";
 import { requireSignIn, sessionSecretOf } from "../visitor.ts";
@@ -59,7 +61,16 @@ async function decide(c: SiteContext, deps: SiteDeps): Promise<Response> {
   }
   const { person } = signedInOf(c);
   await deps.throttle.take([[`grant:${person.id}`, GRANTS_PER_PERSON]]);
-  const ticket = await grantKey(deps, person, request, sessionSecretOf(c));
+  const { account } = person;
+  const { ticket } = await audited(deps, memberOf(c), async (change) => {
+    const granted = await grantKey(change, person, request, sessionSecretOf(c));
+    for (const subject of granted.revoked) {
+      await change.audit({ action: "key.revoke", account, subject });
+    }
+    const { created } = granted;
+    await change.audit({ action: "key.create", account, subject: created.id, after: created });
+    return granted;
+  });
   return seeOther(`${ENTRY}/sent?${new URLSearchParams({ ticket })}`);
 }
 

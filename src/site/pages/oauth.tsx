@@ -7,10 +7,12 @@ import {
   unlinkIdentity,
 } from "../../domain/accounts/identities.ts";
 import { type PendingSignIn, SignInFailure } from "../../domain/accounts/oauth.ts";
+import { audited } from "../../domain/audit/audit.ts";
 import { mustStillBeSignedIn, verifyAddress } from "../../domain/accounts/people.ts";
 import { addressToken } from "../../domain/accounts/sessions.ts";
 import { withoutTrailing } from "../../lib/without_trailing.ts";
 import type { SignInProvider } from "../../platform/config/config.ts";
+import { memberOf } from "../actor.ts";
 import { cookieText, readCookie } from "../cookies.ts";
 import { signedInOf, type SiteContext, type SiteDeps, type SiteRouter } from "../context.ts";
 import { clientAddress, readSiteForm } from "../form.ts";
@@ -36,7 +38,12 @@ export function mountOAuth(site: SiteRouter, deps: SiteDeps): void {
   site.get("/sign-in/:provider/callback", (c) => oauthCallback(c, deps));
   site.post("/account/identities/remove", async (c) => {
     const { provider = "" } = await readSiteForm(c);
-    const isRemoved = await unlinkIdentity(deps.database.sql, signedInOf(c).person.id, provider);
+    const { id, account } = signedInOf(c).person;
+    const isRemoved = await audited(deps, memberOf(c), async ({ sql, audit }) => {
+      if (!await unlinkIdentity(sql, id, provider)) return false;
+      await audit({ action: "identity.unlink", account, subject: id, before: { provider } });
+      return true;
+    });
     return isRemoved
       ? seeOtherWith(c, "/account", "good", "Sign-in method removed.")
       : seeOtherWith(
@@ -119,11 +126,14 @@ async function connectIdentity(
     return seeOtherWith(c, "/sign-in", "warn", "Please sign in and connect the provider again.");
   }
   const { person } = signedInOf(c);
-  const isLinked = await deps.database.sql.begin(async (sql) => {
+  const isLinked = await audited(deps, memberOf(c), async ({ sql, audit }) => {
     await mustStillBeSignedIn(sql, person);
     if (!await linkIdentity(sql, person.id, identity)) return false;
     // The person controls both the account and the mailbox.
     if (identity.email !== null) await verifyAddress(sql, person.id, identity.email);
+    const { id: subject, account } = person;
+    const after = { provider: provider.id };
+    await audit({ action: "identity.link", account, subject, after });
     return true;
   });
   return isLinked ? seeOtherWith(c, returnTo, "good", `${name} connected.`) : seeOtherWith(

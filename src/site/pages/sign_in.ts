@@ -7,6 +7,7 @@ import {
 } from "../../domain/accounts/people.ts";
 import { passwordFault } from "../../domain/accounts/passwords.ts";
 import { ApiError } from "../../lib/api_error.ts";
+import { auditSession } from "../audit_session.ts";
 import type { SiteContext, SiteDeps, SiteRouter } from "../context.ts";
 import { clientAddress, readSiteForm } from "../form.ts";
 import { toFormError } from "../form_error.ts";
@@ -37,7 +38,10 @@ export function mountSignIn(site: SiteRouter, deps: SiteDeps): void {
   site.post("/register", (c) => postRegister(c, deps));
   site.get("/sign-out", () => seeOther("/account"));
   site.post("/sign-out", async (c) => {
-    if (c.var.signedIn !== null) await deps.sessions.end(c.var.signedIn.session);
+    if (c.var.signedIn !== null) {
+      await deps.sessions.end(c.var.signedIn.session);
+      await auditSession(c, deps, "session.end");
+    }
     return clearSessionCookie(c, seeOtherWith(c, "/", "info", "Signed out."));
   });
 }

@@ -1,4 +1,5 @@
 import type { Config, Model } from "../../platform/config/config.ts";
+import type { RunningStreams } from "../../domain/accounts/running_streams.ts";
 import type { OpenHold } from "../../domain/ledger/hold.ts";
 import type { Ledger } from "../../domain/ledger/ledger.ts";
 import type { OpenRequest } from "../../domain/requests/open_request.ts";
@@ -12,7 +13,7 @@ import type { ChatRequest } from "../../upstream/adapter.ts";
 import { callChat } from "../../upstream/call_chat.ts";
 import type { Upstreams } from "../../upstream/upstreams.ts";
 import type { ChatDialect, Heading } from "./dialect.ts";
-import { holdChat } from "./hold_chat.ts";
+import { holdChat, type UnheldChat } from "./hold_chat.ts";
 import { chargeFor, ChatMeter, tokenCount } from "./meter.ts";
 import { prepareChat, type PreparedChat } from "./prepare_chat.ts";
 import { reserveTokens, type TokenRate, type TokenReservation } from "./reserve_tokens.ts";
@@ -22,6 +23,8 @@ export interface ChatDeps {
   ledger: Ledger;
   limiter: Limiter;
   upstreams: Upstreams;
+  /** Ends streams of accounts that are suspended. */
+  streams: RunningStreams;
   imageHosts: PublicHosts;
   log: Pick<Log, "error">;
   timing?: Partial<ChatTiming>;
@@ -31,7 +34,7 @@ export interface ChatCall {
   requestId: string;
   clientRequestId: string | null;
   config: Config;
-  account: PricedAccount;
+  account: PricedAccount & UnheldChat["account"];
   model: Model;
   request: ChatRequest;
   /** How the client gets its answer. */

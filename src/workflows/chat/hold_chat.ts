@@ -1,6 +1,10 @@
 import { ApiError } from "../../lib/api_error.ts";
 import type { Hold } from "../../domain/ledger/hold.ts";
-import { currencyOf, insufficientBalance } from "../../domain/ledger/insufficient.ts";
+import {
+  currencyOf,
+  insufficientBalance,
+  KeyBudgetExceeded,
+} from "../../domain/ledger/insufficient.ts";
 import type { RequestOrigin } from "../../domain/ledger/request_origin.ts";
 import type { Ledger } from "../../domain/ledger/ledger.ts";
 import { type Funds, largestCovered } from "../../domain/pricing/funds.ts";
@@ -15,7 +19,7 @@ export interface UnheldChat {
   readonly requestId: string;
   readonly clientRequestId: string | null;
   readonly config: Config;
-  readonly account: { readonly id: string };
+  readonly account: { readonly id: string; readonly hasKeyBudget: boolean };
   readonly model: Model;
   readonly price: Price;
   readonly prepared: PreparedChat;
@@ -37,8 +41,8 @@ const HOLD_SECONDS = 960;
 const TRIES_MAX = 3;
 
 /**
- * Holds the maximum price of a chat. Without a limit of its own, a chat that the balance does not cover is
- * limited to what it covers; one that has a limit is refused, and so is one with room for a few words only.
+ * Holds the maximum price of a chat. Without a limit of its own, a chat that the balance or the budget of its key does
+ * not cover is limited to what is covered; one that has a limit is refused, and so is one with room for a few words only.
  */
 export async function holdChat(ledger: Ledger, chat: UnheldChat): Promise<ChatHold> {
   let { prepared } = chat;
@@ -54,21 +58,37 @@ export async function holdChat(ledger: Ledger, chat: UnheldChat): Promise<ChatHo
         ttlSeconds: HOLD_SECONDS,
         isRenewed: true,
         beyondHold: true,
-        mayDraw: true,
+        mayDraw: !chat.account.hasKeyBudget,
         signal: chat.signal,
       });
       return { hold, quote, prepared };
     } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== "insufficient_balance") throw error;
+      const isOverBudget = error instanceof KeyBudgetExceeded;
+      if (!isOverBudget && !isInsufficient(error)) throw error;
       const funds = await ledger.funds(chat.account.id);
-      const fitting = fittingLimit(chat, prepared, funds);
+      const fitting = fittingLimit(
+        chat,
+        prepared,
+        isOverBudget ? within(funds, error.left) : funds,
+      );
       if (prepared.hasOwnLimit || fitting < OUTPUT_TOKENS_LEAST || tries === TRIES_MAX) {
+        if (isOverBudget) throw error;
         const hint = suggestCheaper(quote, prepared, fitting);
         throw insufficientBalance(quote, currencyOf(chat.config), hint);
       }
       prepared = prepared.limitedTo(Math.min(fitting, prepared.limit));
     }
   }
+}
+
+function isInsufficient(error: unknown): boolean {
+  return error instanceof ApiError && error.code === "insufficient_balance";
+}
+
+/** What a key with so much left of its budget can spend. */
+function within({ quotas, gift, cash }: Funds, left: bigint): Funds {
+  const money = gift + cash;
+  return { quotas, gift: 0n, cash: money < left ? money : left };
 }
 
 /** The maximum price of a request as it was prepared. */

@@ -32,7 +32,7 @@ export const CHAT_TIMING: ChatTiming = {
 const CHECKPOINT_MS = 3_000;
 
 /** Why a stream ended early. */
-type StreamError = "upstream_timeout" | "upstream_failed";
+type StreamError = "upstream_timeout" | "upstream_failed" | "account_suspended";
 type Upstream = UpstreamResult<{ first: readonly ChatChunk[]; rest: ChunkStream }>;
 
 /** Calls an upstream with streaming. The stream settles the hold at its end. */
@@ -86,6 +86,9 @@ class StreamedChat {
   readonly #checkpoints: ReturnType<typeof setInterval>;
   #usageWait: ReturnType<typeof setTimeout> | undefined;
   #isDisconnected = false;
+  readonly #watch: Disposable;
+  /** Why it had to end although nothing was wrong with it. */
+  #stoppedBy: ApiError | null = null;
 
   constructor(
     private readonly deps: ChatDeps,
@@ -98,6 +101,10 @@ class StreamedChat {
     call.logged.beginStream();
     meter.imageTokens = prepared.imageTokensAt(upstream.upstream);
     this.#writer = call.dialect.openStream(chat.heading);
+    this.#watch = deps.streams.watch(call.account.id, (error) => {
+      this.#stoppedBy = error;
+      deadline.abort();
+    });
     this.#checkpoints = setInterval(() => {
       // A checkpoint that fails is replaced by the next one, or by the settlement.
       const charge = chargeFor(quote, upstream.upstream, meter.soFar(), prepared.extras);
@@ -139,6 +146,10 @@ class StreamedChat {
     if (this.deadline.signal.aborted) {
       // The total time is over, or the usage did not arrive after a disconnect: the upstream did not fail.
       this.#stop();
+      if (this.#stoppedBy !== null) {
+        await this.#settle(await this.#count(), "account_suspended");
+        return this.#writer.fail(this.#stoppedBy);
+      }
       await this.#settle(await this.#count(), "upstream_timeout");
       return this.#errorEvent(
         "upstream_timeout",
@@ -175,6 +186,7 @@ class StreamedChat {
     this.deadline[Symbol.dispose]();
     clearTimeout(this.#usageWait);
     clearInterval(this.#checkpoints);
+    this.#watch[Symbol.dispose]();
     this.upstream.release(failure);
     this.chat.call.requestBody?.release();
   }

@@ -52,6 +52,7 @@ Deno.test("a stream whose tokens cannot be counted is charged by their estimate"
   const tokens = { input: 7, cachedInput: 0, output: 2, reasoning: 0 };
   const deps = {
     log: { error: () => {} },
+    streams: { watch: () => ({ [Symbol.dispose]() {} }) },
     upstreams: {
       callFirstAvailable: () =>
         Promise.resolve({

@@ -1,6 +1,7 @@
 import type { Config } from "../../platform/config/config.ts";
 import type { Queries } from "../../platform/database/database.ts";
 import {
+  AUDIT_TABLE,
   PARTITIONED_TABLES,
   RECEIPT_TABLE,
   REQUEST_TABLES,
@@ -116,21 +117,28 @@ function toStoredTable(
 const DAY_MS = 86_400_000;
 
 function whatNext(
-  { logs, responses, storage: { keep } }: Config,
+  config: Config,
   table: PartitionedTable,
   { to }: Partition,
 ): Pick<StoredPartition, "next" | "due_at"> {
   if (table === RECEIPT_TABLE || table === TRANSFER_TABLE) {
-    return keep.moneyMonths === null
+    const { moneyMonths } = config.storage.keep;
+    return moneyMonths === null
       ? { next: null, due_at: null }
-      : { next: "archive", due_at: addMonths(to, keep.moneyMonths).toISOString() };
+      : { next: "archive", due_at: addMonths(to, moneyMonths).toISOString() };
   }
-  const days = table === RESPONSE_TABLE
-    ? responses.keepDays
-    : REQUEST_TABLES.some((one) => one.table === table.table)
-    ? logs.keepDays
-    : keep.webhookDays;
+  const days = keepDays(config, table);
   return { next: "drop", due_at: new Date(to.getTime() + days * DAY_MS).toISOString() };
+}
+
+/** Of a table whose partitions are dropped. */
+function keepDays(
+  { logs, responses, storage: { keep } }: Config,
+  { table }: PartitionedTable,
+): number {
+  if (table === AUDIT_TABLE.table) return logs.auditKeepDays;
+  if (table === RESPONSE_TABLE.table) return responses.keepDays;
+  return REQUEST_TABLES.some((one) => one.table === table) ? logs.keepDays : keep.webhookDays;
 }
 
 async function listArchives(sql: Queries): Promise<StoredArchive[]> {

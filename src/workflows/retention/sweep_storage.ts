@@ -3,6 +3,7 @@ import { pruneWebhooks } from "../../domain/webhooks/prune_webhooks.ts";
 import { pruneChanges } from "../../platform/cluster/prune_changes.ts";
 import type { Config } from "../../platform/config/config.ts";
 import {
+  AUDIT_TABLE,
   createMissingPartitions,
   RECEIPT_TABLE,
   REQUEST_TABLES,
@@ -73,14 +74,19 @@ export async function sweepStorage(deps: RetentionDeps): Promise<StorageSweep> {
   const { sql, config, log } = deps;
   const dropped = await keepPartitions(deps);
   const now = await readClock(deps);
-  const { keep } = config().storage;
+  const { logs, storage: { keep } } = config();
   const months = await pruneWebhooks(sql, daysBefore(now, keep.webhookDays));
   if (months.length > 0) log.info("webhook months dropped", { partitions: months });
+  const audit = await dropPartitions(sql, [AUDIT_TABLE], {
+    keepSince: daysBefore(now, logs.auditKeepDays),
+  });
+  if (audit.length > 0) log.info("audit log months dropped", { partitions: audit });
   const tasks = await pruneTasks(sql, daysBefore(now, keep.taskDays));
   if (tasks > 0) log.info("old tasks deleted", { tasks });
+  await sql`select key_spend_fold(${now})`;
   await pruneChanges(sql);
   const { archived, obstacle } = await archiveDueMonths(deps, now);
-  return { dropped: [...dropped, ...months], archived, tasks, obstacle };
+  return { dropped: [...dropped, ...months, ...audit], archived, tasks, obstacle };
 }
 
 async function archiveDueMonths(

@@ -1,10 +1,15 @@
 import { newId } from "../../lib/ids.ts";
+import { decimal } from "../../lib/money.ts";
 import type { ModelType } from "../../model_types/model_types.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import { type IdempotencyIdentity, keyReused } from "../../domain/idempotency/key.ts";
 import { holdItem } from "../../domain/ledger/hold.ts";
 import { ReservedRetry } from "../../domain/ledger/retry_reserved.ts";
-import { type Currency, insufficientBalance } from "../../domain/ledger/insufficient.ts";
+import {
+  type Currency,
+  insufficientBalance,
+  KeyBudgetExceeded,
+} from "../../domain/ledger/insufficient.ts";
 import type { RequestOrigin } from "../../domain/ledger/request_origin.ts";
 import type { Quote } from "../../domain/pricing/quote.ts";
 import { snapshotOf } from "../../domain/pricing/snapshot.ts";
@@ -73,7 +78,10 @@ export class TaskCreation {
     this.#reservedRetry = new ReservedRetry(options.database.sql);
   }
 
-  /** Refuses with `idempotency_key_reused`, `concurrency_limit_exceeded` or `insufficient_balance`. */
+  /**
+   * Refuses with `idempotency_key_reused`, `concurrency_limit_exceeded`, `insufficient_balance` or
+   * `key_budget_exceeded`.
+   */
   async create(task: NewTask): Promise<CreatedTask> {
     const { database, queue, writes, money, storeConfig } = this.options;
     const order: Order = { ...task, id: newId("task") };
@@ -101,6 +109,8 @@ export class TaskCreation {
         );
       case "insufficient":
         throw insufficientBalance(task.quote, money());
+      case "over_budget":
+        throw new KeyBudgetExceeded(task.quote, money(), decimal(written.budget_left!));
       default:
         throw new Error(`Cannot hold for ${order.id}: ${written.outcome}`);
     }

@@ -77,6 +77,7 @@ export interface OrderedTask {
     | "reused"
     | "at_capacity"
     | "insufficient"
+    | "over_budget"
     | "unknown"
     | "conflict";
   /** Of a replay: that of the first request. */
@@ -89,6 +90,8 @@ export interface OrderedTask {
   readonly held: string[];
   /** With `insufficient`: what is only reserved would be enough, and is free then at the latest. */
   readonly retry_ms?: number | null;
+  /** With `over_budget`: what is left of the budget of the key. */
+  readonly budget_left?: string | null;
 }
 
 /** A task that has ended now, and how its hold was resolved; a subtask has none. */

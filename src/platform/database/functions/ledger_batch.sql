@@ -7,6 +7,9 @@
 -- Reserving for a hold and resolving one are written out here and not functions: a call per item would cost more than
 -- a twentieth of the item. What runs once per call, or seldom, has its own function.
 --
+-- A hold of a key with a budget must fit into what is left of that: over_budget, with budget_left. What was drawn from a
+-- reserve fits: such keys do not draw.
+--
 -- `charges` are items too, as charge_columns, which may be booked all at once (see ledger_charge).
 create or replace function ledger_batch(doc json, charges json default null)
 returns setof ledger_outcome
@@ -70,6 +73,12 @@ declare
   usual            charge_columns := json_populate_record(null::charge_columns, charges);
   charged          bigint;
   charge_batch_id  uuid := gen_random_uuid();
+  -- Keys of the holds to come that have a budget.
+  budget_key       text[];
+  budget_since     timestamptz[];
+  budget_left      numeric[];
+  b                int; -- position of the item's key
+  freed            numeric; -- money that the item held and does not take
 begin
   batch := array(
     select row(i.n, i.op, i.id, coalesce(i.account_id, ledger_account_of(i.id)),
@@ -90,6 +99,14 @@ begin
       batch := batch || ledger_charge_items(usual, charge_batch_id);
     end if;
     if cardinality(batch) = 0 then return; end if;
+  end if;
+
+  if exists (select from unnest(batch) where op = 'hold' and key_id is not null) then
+    select array_agg(k.id), array_agg(coalesce(s.since, '-infinity')),
+           array_agg(k.budget_amount - s.spent - s.held)
+      into budget_key, budget_since, budget_left
+      from api_key k, key_spending(k.id, k.account_id, k.budget_period, at) s
+     where k.id = any (array(select key_id from unnest(batch) where op = 'hold')) and k.budget_amount is not null;
   end if;
 
   open_holds := array(select h from hold h where id = any (array(select id from unnest(batch))));
@@ -118,15 +135,16 @@ begin
     select i.*, h.id as hold_id, h.account_id as hold_account, h.model as hold_model, h.kind as hold_kind,
            h.state, h.scale as hold_scale, h.amount as hold_amount, h.units as hold_units,
            h.allocations as hold_allocations, h.held as hold_held, h.taken, h.shortfall,
-           h.checkpoint, h.expires_at, h.beyond_hold as is_beyond
+           h.checkpoint, h.expires_at, h.beyond_hold as is_beyond, h.key_id as hold_key, h.created_at as held_at
       from unnest(batch) i
       left join (
         select id, account_id, model, kind, 'open' as state, scale, amount, units, allocations, held,
-               null::numeric[] as taken, null::numeric as shortfall, checkpoint, expires_at, beyond_hold
+               null::numeric[] as taken, null::numeric as shortfall, checkpoint, expires_at, beyond_hold, key_id,
+               created_at
           from unnest(open_holds)
         union all
         select id, account_id, model, kind, state, scale, amount, units, allocations, held, taken, shortfall,
-               checkpoint, null, beyond_hold
+               checkpoint, null, beyond_hold, key_id, created_at
           from unnest(resolved)) h on h.id = i.id
      order by i.account_id, i.n
   loop
@@ -156,6 +174,8 @@ begin
         item.hold_account := item.account_id;
         item.hold_kind := item.kind;
         item.hold_scale := item.scale;
+        item.hold_key := item.key_id;
+        item.held_at := least(item.begun_at, at);
         item.state := 'open';
         item.is_beyond := item.beyond_hold;
         item.hold_allocations := item.allocations;
@@ -221,7 +241,14 @@ begin
           result.outcome := 'insufficient';
           result.retry_ms := ledger_recall_for(item.account_id, at, item.kind, item.num, item.den, item.units,
                                                item.scale, covered, paid);
+        elsif paid > 0 and paid > budget_left[array_position(budget_key, item.key_id)] then
+          result.outcome := 'over_budget';
+          result.budget_left := greatest(0, budget_left[array_position(budget_key, item.key_id)]);
         else
+          b := array_position(budget_key, item.key_id);
+          if b is not null then
+            budget_left[b] := budget_left[b] - paid;
+          end if;
           for slot in 1 .. cardinality(buckets) loop
             bucket_frozen[buckets[slot]] := bucket_frozen[buckets[slot]] + r.held[slot];
           end loop;
@@ -313,6 +340,7 @@ begin
         owed := item.num; -- the constraint of the table rejects it
       end if;
 
+      freed := 0;
       for slot in 1 .. cardinality(item.hold_allocations) loop
         k := first;
         while bucket_id[k] <> item.hold_allocations[slot] loop
@@ -331,6 +359,7 @@ begin
         end if;
         if bucket_unit[k] = 'money' then
           owed := owed - part;
+          freed := freed + case when is_drawn then 0 else item.hold_held[slot] end - part;
         end if;
         c.taken := c.taken || part;
         if is_drawn then
@@ -356,6 +385,10 @@ begin
             part, item.account_id, item.id, 'breakage', null, null, at, batch_id)::transfer;
         end if;
       end loop;
+      b := array_position(budget_key, item.hold_key);
+      if b is not null and item.held_at >= budget_since[b] then
+        budget_left[b] := budget_left[b] + freed;
+      end if;
       c.allocations := item.hold_allocations;
       c.held := item.hold_held;
       c.shortfall := owed;

@@ -58,6 +58,11 @@ begin
            array[bucket], array[drawn], array[taken], 0, beyond_hold, charges.prices[price_number], usage, upstream,
            cost, least(begun_at, at), at, batch_id, key_id, end_user, metadata
       from priced),
+  spent as (
+    insert into key_spend as s
+    select key_id, (least(begun_at, at) at time zone 'UTC')::date, sum(taken)
+      from priced where key_id is not null group by 1, 2 having sum(taken) > 0
+    on conflict (key_id, day) do update set amount = s.amount + excluded.amount),
   totals as (
     select account_id, bucket, sum(taken) as taken, sum(exact) - sum(taken) as carry from priced group by 1, 2),
   taken as (
@@ -83,6 +88,6 @@ begin
               order by slot)
       from used u where r.id = u.reserve_id)
   select n, id, 'resolved', 'settled', array[bucket], array[drawn], array[taken::numeric], 0::numeric, account_id,
-         null::int
+         null::int, null::numeric
     from priced;
 end $$;

@@ -59,7 +59,16 @@ begin
         from transfer where kind = 'shortfall' and created_at >= since and created_at < until) parts
    group by rule, subject, bucket having sum(amount) <> 0
   on conflict (rule, subject, bucket) do update set amount = a.amount + excluded.amount;
-  delete from archive_remainder where amount = 0;
+  -- What a key spent on days of months to come, by receipts of this one.
+  insert into archive_remainder as a
+  select 'spend', r.key_id, (r.created_at at time zone 'UTC')::date::text, sum(l.part)
+    from final_receipt r, unnest(r.allocations, r.taken) as l (bucket, part)
+   where r.id >= first_id and r.id < end_id and r.created_at >= until and r.key_id is not null
+     and l.bucket not like 'quota:%'
+   group by 2, 3 having sum(l.part) <> 0
+  on conflict (rule, subject, bucket) do update set amount = a.amount + excluded.amount;
+  delete from archive_remainder
+   where amount = 0 or rule = 'spend' and bucket::date < for_month + interval '1 month';
 
   delete from balance_bucket
    where source = 'quota' and ended_at < until and remaining = 0 and frozen = 0 and not is_open;

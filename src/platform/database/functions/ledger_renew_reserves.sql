@@ -4,7 +4,8 @@
 -- money. What a node keeps is said as a sum, not as a change: if an answer was lost, the next renewal takes back what the
 -- node does not know of. A renewal that comes after a later one changes nothing.
 -- Answers what each of them has got, by bucket, and for how many more milliseconds the bucket may be used (null: for
--- ever). Outcomes: renewed; recalled, if what is not drawn is needed elsewhere; gone, if the lease has ended; late.
+-- ever). Outcomes: renewed; recalled, if what is not drawn is needed elsewhere, or the account is suspended or closed;
+-- gone, if the lease has ended; late.
 -- Locks the wallets of all accounts concerned, in the order of their ids.
 create or replace function ledger_renew_reserves(doc json, out n int, out outcome text, out allocations text[],
                                                  out added numeric[], out ends_in_ms float8[])
@@ -47,7 +48,12 @@ begin
     elsif r.id is null then
       r := row(item.id, item.account_id, item.node_id, item.renewal, '{}', '{}', '{}', item.lease_ms, at, null);
     end if;
-    outcome := case when r.recalled_at is null or item.is_closing then 'renewed' else 'recalled' end;
+    outcome := case
+      when item.is_closing then 'renewed'
+      when r.recalled_at is not null
+        or exists (select from account
+                    where id = item.account_id and (suspended_at is not null or closed_at is not null)) then 'recalled'
+      else 'renewed' end;
 
     returned := '{}';
     for slot in 1 .. cardinality(r.allocations) loop

@@ -34,6 +34,7 @@ declare
   found_slot       int;
   t          transfer;
   unpaid     numeric;
+  spent      numeric := 0; -- more than the sweeper took, in money
   result     ledger_outcome;
 begin
   select * into h from ledger_find_receipts(array[item.id]);
@@ -169,6 +170,7 @@ begin
     continue when part = 0;
     k := array_position(bucket_id, h.allocations[slot]);
     change[k] := change[k] - part;
+    if bucket_unit[k] = 'money' then spent := spent + part; end if;
     t.id := h.id || '/' || slot || '/late';
     t.unit := bucket_unit[k];
     t.kind := 'capture';
@@ -199,6 +201,11 @@ begin
     from unnest(bucket_id, change) c (id, change) where p.id = c.id and c.change <> 0;
   update balance_bucket p set carry = new_carry
    where p.id = bucket_id[cash] and p.carry <> new_carry;
+
+  if h.key_id is not null and spent <> 0 then
+    insert into key_spend as s values (h.key_id, (h.created_at at time zone 'UTC')::date, spent)
+    on conflict (key_id, day) do update set amount = s.amount + excluded.amount;
+  end if;
 
   perform usage_remove(h);
 

@@ -2,7 +2,7 @@
 --
 -- A request becomes its idempotency key, count, hold and task. Outcomes: created, replayed (task_id is the first
 -- request's), reused, at_capacity, insufficient (with retry_ms where what is only reserved would be enough: see
--- ledger_outcome), unknown, conflict.
+-- ledger_outcome), over_budget (with budget_left), unknown, conflict.
 --
 -- The end of a task is its status and results, the life of its key, the count, event and deliveries, and the settlement
 -- of its hold (`charge`; null releases it): the columns from `id` on are those of ledger_outcome. With a `fence` an item
@@ -16,7 +16,7 @@ create or replace function task_write(doc json, out n int, out outcome text, out
                             out created_at timestamptz, out deadline_at timestamptz, out held_at timestamptz,
                             out parent_id text, out deliveries text[], out id text, out state text,
                             out allocations text[], out held numeric[], out taken numeric[], out shortfall numeric,
-                            out account_id text, out retry_ms int)
+                            out account_id text, out retry_ms int, out budget_left numeric)
 returns setof record
 language plpgsql
 -- The tables grow from nothing to millions of rows between two updates of their statistics; the queries
@@ -195,6 +195,7 @@ begin
       n := o.n;
       outcome := refused -> o.request_id ->> 'outcome';
       retry_ms := refused -> o.request_id ->> 'retry_ms';
+      budget_left := refused -> o.request_id ->> 'budget_left';
       task_id := null;
       return next;
     end if;
@@ -215,7 +216,8 @@ begin
         from unnest(accepted) t where not refused ? t.request_id
       returning k.id, k.request_id, k.created_at, k.deadline_at)
     select t.n, 'created', m.id, m.created_at, m.deadline_at, h.created_at, null, null::text[], h.id, 'open',
-           h.allocations, h.held::numeric[], null::numeric[], null::numeric, h.account_id, null::int
+           h.allocations, h.held::numeric[], null::numeric[], null::numeric, h.account_id, null::int,
+           null::numeric
       from made m join unnest(accepted) t on t.id = m.id join hold h on h.id = m.request_id
      where h.id = any (array(select request_id from unnest(accepted)));
   end if;
@@ -223,7 +225,7 @@ begin
     return query
     select (ends -> e.id ->> 'n')::int, b.outcome, e.id, null::timestamptz, null::timestamptz, null::timestamptz,
            e.parent_id, array(select jsonb_array_elements_text(made -> e.id)), b.id, b.state, b.allocations, b.held,
-           b.taken, b.shortfall, b.account_id, null::int
+           b.taken, b.shortfall, b.account_id, null::int, null::numeric
       from unnest(ended) e left join unnest(outcomes) b on b.id = e.request_id;
   end if;
 end $$;

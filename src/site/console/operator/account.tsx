@@ -13,9 +13,11 @@ import { Time } from "../../time.tsx";
 import { BalanceCard } from "../balance.tsx";
 import { MovementTable } from "../billing.tsx";
 import { SpendChart } from "../chart.tsx";
+import { KeyMarks, KeySpent } from "../key_form.tsx";
 import type { ConsoleDeps } from "../deps.ts";
 import { Head, sendConsole, TableCard } from "../shell.tsx";
 import { dayAgo, figuresOf, type UsageFigures } from "../usage_figures.ts";
+import { AccountSettings } from "./account_settings.tsx";
 import { ACCOUNTS } from "./accounts.tsx";
 
 const SPAN_DAYS = 30;
@@ -24,6 +26,7 @@ const SPAN_DAYS = 30;
 export interface AccountFormErrors {
   credit?: FormError;
   plan?: FormError;
+  settings?: FormError;
   form?: Record<string, string>;
 }
 
@@ -47,7 +50,8 @@ export async function sendAccount(
     listMovements(sql, { account: account.id, limit: 10 }),
   ]);
   const figures = figuresOf(rows, SPAN_DAYS);
-  const hasError = errors.credit !== undefined || errors.plan !== undefined;
+  const { credit, plan, settings } = errors;
+  const hasError = [credit, plan, settings].some((error) => error !== undefined);
   return sendConsole(
     c,
     { section: "accounts", title: account.name, scripts: ["chart"], status: hasError ? 400 : 200 },
@@ -68,7 +72,8 @@ export async function sendAccount(
       <BalanceCard balance={balance} config={c.env.config} />
       <div class="grid billing-grid">
         <CreditForm c={c} account={account.id} errors={errors} />
-        <PlanForm c={c} account={account.id} plan={balance.plan} error={errors.plan} />
+        <PlanForm c={c} account={account.id} plan={balance.plan} error={plan} />
+        <AccountSettings c={c} account={account} error={settings} />
       </div>
       <SpendCard figures={figures} currency={service} />
       {keys.length > 0 && <AccountKeys c={c} account={account.id} keys={keys} />}
@@ -117,13 +122,17 @@ function CreditForm(
   return (
     <section class="card stack-s">
       <h2 class="card-title">Add credit</h2>
-      <FormNotice error={credit} fields={["amount", "reference", "expires_at"]} />
+      <FormNotice error={credit} fields={["amount", "reference", "expires_at", "reason"]} />
       <Form c={c} action={`${ACCOUNTS}/${account}/credits`}>
         <div class="grid field-grid">
           <Select
             name="kind"
             label="Type"
-            options={[["cash", "Cash"], ["gift", "Promotional credit"]]}
+            options={[
+              ["cash", "Cash"],
+              ["gift", "Promotional credit"],
+              ["correction", "Correction"],
+            ]}
             value={form.kind}
           />
           <Field
@@ -132,6 +141,7 @@ function CreditForm(
             inputmode="decimal"
             {...creditForm.limits("amount")}
             placeholder="10.00"
+            hint="A correction may be negative."
             value={form.amount}
             error={errorOf("amount")}
           />
@@ -150,6 +160,13 @@ function CreditForm(
           type="date"
           value={form.expires_at}
           error={errorOf("expires_at")}
+        />
+        <Field
+          name="reason"
+          label="Reason (correction only)"
+          value={form.reason}
+          error={errorOf("reason")}
+          {...creditForm.limits("reason")}
         />
         <div>
           <button type="submit" class="button button-primary">Add credit</button>
@@ -198,10 +215,15 @@ function AccountKeys(
   { c, account, keys }: { c: SiteContext; account: string; keys: readonly ApiKey[] },
 ) {
   return (
-    <TableCard title="API keys" columns={["Name", "Key", "Created", "Last used", ["", "right"]]}>
+    <TableCard
+      title="API keys"
+      columns={["Name", "Key", "Created", "Last used", ["Spent", "right"], ["", "right"]]}
+    >
       {keys.toReversed().map((key) => (
         <tr>
-          <td data-label="Name">{key.name}</td>
+          <td data-label="Name">
+            {key.name} <KeyMarks restrictions={key} />
+          </td>
           <td data-label="Key" class="mono nowrap">sk-…{key.last4}</td>
           <td data-label="Created">
             <Time at={key.created} as="date" />
@@ -210,6 +232,9 @@ function AccountKeys(
             {key.last_used === null
               ? <span class="faint">Never</span>
               : <Time at={key.last_used} as="relative" />}
+          </td>
+          <td data-label="Spent" class="right">
+            <KeySpent apiKey={key} currency={c.env.config.service} />
           </td>
           <td class="right">
             {key.revoked !== null ? <Badge>Revoked</Badge> : (

@@ -1,8 +1,15 @@
 import { requireConfigured } from "../../../domain/accounts/require_configured.ts";
-import { listKeys, revokeKey } from "../../../domain/accounts/api_keys.ts";
-import { addCredit } from "../../../domain/ledger/credit.ts";
-import { setPlan } from "../../../domain/ledger/plans.ts";
+import { listKeys } from "../../../domain/accounts/api_keys.ts";
+import { audited } from "../../../domain/audit/audit.ts";
 import { ApiError } from "../../../lib/api_error.ts";
+import { checkReason } from "../../../domain/ledger/credit.ts";
+import {
+  bookCorrection,
+  bookCredit,
+  switchPlan,
+} from "../../../workflows/accounts/manage_accounts.ts";
+import { withdrawKey } from "../../../workflows/accounts/manage_keys.ts";
+import { operatorOf } from "../../actor.ts";
 import type { SiteContext } from "../../context.ts";
 import { readSiteForm } from "../../form.ts";
 import { type FieldLabels, toFormError } from "../../form_error.ts";
@@ -17,7 +24,9 @@ const CREDIT_LABELS: FieldLabels = {
   amount: "Amount",
   reference: "Reference",
   expires_at: "Expires on",
+  reason: "Reason",
 };
+const KINDS = { cash: "cash", gift: "promotional credit", correction: "as a correction" } as const;
 const PLAN_LABELS: FieldLabels = { plan: "Plan", expires_at: "Ends on" };
 
 /** POST /console/operator/accounts/{id}/credits: each reference is booked once. */
@@ -26,25 +35,29 @@ export function creditAccount(deps: ConsoleDeps) {
     const account = c.req.param("id") ?? "";
     const form = await readSiteForm(c);
     try {
-      const { kind, amount, reference, expires_at } = creditForm.read(
+      const { kind, amount, reference, expires_at, reason } = creditForm.read(
         form,
         startOfDay(form.expires_at),
       );
       const expiresAt = expires_at === undefined ? undefined : new Date(expires_at);
-      const { isFirst } = await addCredit(deps.database.sql, {
-        account,
-        kind,
-        amount,
-        reference,
-        expiresAt,
-      });
+      checkReason(kind, reason);
+      const { currency } = c.env.config.service;
+      const actor = operatorOf(c);
+      const booking = { account, amount, reference };
+      const { isFirst } = kind === "correction"
+        ? await bookCorrection(deps, actor, { ...booking, reason: reason! }, currency)
+        : await audited(
+          deps,
+          actor,
+          (change) => bookCredit(change, { ...booking, kind, expiresAt }, currency),
+        );
       const text = formatMoney(amount, c.env.config.service);
       return seeOtherWith(
         c,
         `${ACCOUNTS}/${account}`,
         isFirst ? "good" : "info",
         isFirst
-          ? `Added ${text} ${kind === "gift" ? "promotional credit" : "cash"} (${reference}).`
+          ? `Added ${text} ${KINDS[kind]} (${reference}).`
           : `${reference} was already booked. Nothing was added.`,
       );
     } catch (error) {
@@ -62,7 +75,11 @@ export function planAccount(deps: ConsoleDeps) {
       const { plan, expires_at } = planForm.read(form, startOfDay(form.ends_at));
       requireConfigured(c.env.config, { plan });
       const expiresAt = expires_at === undefined ? undefined : new Date(expires_at);
-      await setPlan(deps.database, deps.cluster, { account, plan, expiresAt });
+      await audited(
+        deps,
+        operatorOf(c),
+        (change) => switchPlan(change, { account, plan, expiresAt }),
+      );
       const { name } = c.env.config.plans.get(plan)!;
       return seeOtherWith(c, `${ACCOUNTS}/${account}`, "good", `Plan set to ${name}.`);
     } catch (error) {
@@ -72,12 +89,12 @@ export function planAccount(deps: ConsoleDeps) {
 }
 
 /** POST /console/operator/accounts/{id}/keys/{key}/revoke */
-export function revokeAccountKey({ database, cluster }: ConsoleDeps) {
+export function revokeAccountKey(deps: ConsoleDeps) {
   return async function revokeAccountKey(c: SiteContext): Promise<Response> {
     const [account, id] = [c.req.param("id") ?? "", c.req.param("key") ?? ""];
-    const key = (await listKeys(database.sql, account)).find((each) => each.id === id);
+    const key = (await listKeys(deps.database.sql, account)).find((each) => each.id === id);
     if (key === undefined) throw new ApiError("not_found", "There is no such key.");
-    await revokeKey(database, cluster, id);
+    await audited(deps, operatorOf(c), (change) => withdrawKey(change, id));
     return seeOtherWith(c, `${ACCOUNTS}/${account}`, "good", `API key revoked: ${key.name}`);
   };
 }

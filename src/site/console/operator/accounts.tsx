@@ -1,7 +1,10 @@
-import { type Account, createAccount, listAccounts } from "../../../domain/accounts/accounts.ts";
+import { type Account, listAccounts } from "../../../domain/accounts/accounts.ts";
 import { requireConfigured } from "../../../domain/accounts/require_configured.ts";
 import { availableBalances } from "../../../domain/ledger/balance.ts";
+import { audited } from "../../../domain/audit/audit.ts";
+import { openAccount } from "../../../workflows/accounts/manage_accounts.ts";
 import type { Config } from "../../../platform/config/config.ts";
+import { operatorOf } from "../../actor.ts";
 import type { SiteContext } from "../../context.ts";
 import { readSiteForm } from "../../form.ts";
 import { type FieldLabels, type FormError, toFormError } from "../../form_error.ts";
@@ -34,7 +37,11 @@ export function createAccountPage(deps: ConsoleDeps) {
     try {
       const account = accountForm.read(form);
       requireConfigured(c.env.config, account);
-      const { id, name } = await createAccount(deps.database.sql, account);
+      const { id, name } = await audited(
+        deps,
+        operatorOf(c),
+        (change) => openAccount(change, account),
+      );
       return seeOtherWith(c, `${ACCOUNTS}/${id}`, "good", `Account created: ${name}`);
     } catch (error) {
       return await sendAccounts(deps, c, { form, error: toFormError(error, LABELS) });
@@ -43,12 +50,13 @@ export function createAccountPage(deps: ConsoleDeps) {
 }
 
 async function sendAccounts(
-  { database }: ConsoleDeps,
+  { database, requestLog }: ConsoleDeps,
   c: SiteContext,
   filled?: FilledForm,
 ): Promise<Response> {
   const { sql } = database;
   const { q = "", after } = c.req.query();
+  if (q.trim().startsWith("req_")) await requestLog.flush();
   const { data, hasMore } = await listAccounts(sql, {
     limit: PAGE,
     after,
@@ -62,7 +70,13 @@ async function sendAccounts(
     <>
       <Head title="Accounts" note="All customer accounts" />
       <form class="filters" method="get" action={ACCOUNTS} role="search">
-        <Field name="q" label="Search" type="search" value={q} placeholder="Name, email or ID" />
+        <Field
+          name="q"
+          label="Search"
+          type="search"
+          value={q}
+          placeholder="Name, email, ID, key or request"
+        />
         <button type="submit" class="button">Search</button>
       </form>
       {data.length === 0
@@ -145,7 +159,8 @@ function AccountRow(
       </td>
       <td data-label="Email" class="break">{account.email ?? "—"}</td>
       <td data-label="Plan">
-        <Badge>{config.plans.get(account.plan)?.name ?? account.plan}</Badge>
+        <Badge>{config.plans.get(account.plan)?.name ?? account.plan}</Badge>{" "}
+        {account.status !== "active" && <Badge kind="warn">{account.status}</Badge>}
       </td>
       <td data-label="Created">
         <Time at={account.created} as="date" />

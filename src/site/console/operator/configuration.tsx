@@ -1,7 +1,9 @@
 import type { Child } from "hono/jsx";
+import { reloadNote, writeAudit } from "../../../domain/audit/audit.ts";
 import type { Reload } from "../../../platform/config/config_store.ts";
 import { renderChanges } from "../../../platform/config/diff.ts";
 import type { ConfigIssue } from "../../../platform/config/issues.ts";
+import { operatorOf } from "../../actor.ts";
 import type { SiteContext } from "../../context.ts";
 import { plural } from "../../format.ts";
 import { Badge, Form, Notice } from "../../parts.tsx";
@@ -81,10 +83,13 @@ export function configurationPage({ configStore, cluster }: ConsoleDeps) {
 }
 
 /** POST /console/operator/configuration/reload */
-export function reloadConfiguration({ configStore }: ConsoleDeps) {
+export function reloadConfiguration({ configStore, database }: ConsoleDeps) {
   return async function reloadConfiguration(c: SiteContext): Promise<Response> {
+    const before = configStore.current.version;
     const { ok, changes, issues } = await configStore.reload("api");
     const errors = issues.filter(({ severity }) => severity === "error").length;
+    const { version } = configStore.current;
+    if (ok) await writeAudit(database.sql, operatorOf(c), reloadNote(before, version));
     return seeOtherWith(
       c,
       PATH,

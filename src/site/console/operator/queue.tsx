@@ -1,6 +1,7 @@
 import { listDeliveries, type WebhookDelivery } from "../../../domain/webhooks/deliveries.ts";
-import { redeliver } from "../../../domain/webhooks/redeliver.ts";
+import { audited, writeAudit } from "../../../domain/audit/audit.ts";
 import { countWebhooks } from "../../../domain/webhooks/webhooks.ts";
+import { repeatDelivery } from "../../../workflows/accounts/manage_webhooks.ts";
 import {
   countTasks,
   listForOperator,
@@ -9,6 +10,7 @@ import {
   TASK_PROBLEMS,
 } from "../../../workflows/tasks/operate_tasks.ts";
 import { STATUSES } from "../../../workflows/tasks/task.ts";
+import { operatorOf } from "../../actor.ts";
 import type { SiteContext } from "../../context.ts";
 import { formatCount, formatDuration, plural } from "../../format.ts";
 import { Badge, Empty, Form } from "../../parts.tsx";
@@ -132,17 +134,23 @@ function QueueFigures(
 }
 
 /** POST /console/operator/queue/tasks/{id}/replay */
-export function replayTaskPage({ tasks }: ConsoleDeps) {
+export function replayTaskPage({ tasks, database }: ConsoleDeps) {
   return async function replayTaskPage(c: SiteContext): Promise<Response> {
-    const { id } = await replayTask(tasks, c.req.param("id") ?? "");
+    const { id, account } = await replayTask(tasks, c.req.param("id") ?? "");
+    await writeAudit(database.sql, operatorOf(c), { action: "task.replay", account, subject: id });
     return seeOtherWith(c, PATH, "good", `Task ${id} was requeued with a new deadline.`);
   };
 }
 
 /** POST /console/operator/queue/deliveries/{id}/redeliver */
-export function redeliverForOperator({ webhooks }: ConsoleDeps) {
+export function redeliverForOperator(deps: ConsoleDeps) {
   return async function redeliverForOperator(c: SiteContext): Promise<Response> {
-    await redeliver(webhooks, c.req.param("id") ?? "");
+    const id = c.req.param("id") ?? "";
+    await audited(
+      deps,
+      operatorOf(c),
+      (change) => repeatDelivery(change, deps.webhooks, { id }),
+    );
     return seeOtherWith(c, PATH, "good", "Redelivery queued.");
   };
 }
