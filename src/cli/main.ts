@@ -7,6 +7,7 @@ import { runCheck } from "./check.ts";
 import { CallError } from "./client.ts";
 import { type Command, table, type Terminal, UsageError } from "./command.ts";
 import { accountCredit, accountPlan, ledgerVerify } from "./money.ts";
+import { margins } from "./margins.ts";
 import { runMigrate } from "./migrate.ts";
 import { personOperator, personPassword } from "./people.ts";
 import { runPlan } from "./plan.ts";
@@ -33,6 +34,7 @@ export const COMMANDS: readonly [name: string, command: Command][] = [
   ["person operator", personOperator],
   ["person password", personPassword],
   ["ledger verify", ledgerVerify],
+  ["margins", margins],
   ["request list", requestList],
   ["request show", requestShow],
   ["storage list", storageList],

@@ -14,9 +14,9 @@ declare
   until timestamptz := (for_month + interval '1 month') at time zone 'UTC';
 begin
   insert into receipt_total
-  select for_month, account_id, model, upstream, count(*), sum(calls), sum(charged - gift), sum(gift), sum(quota),
-         sum(shortfall), sum(cost), sum(uncosted), sum(input_tokens), sum(output_tokens), sum(images), sum(seconds),
-         sum(characters)
+  select for_month, account_id, model, nullif(upstream, ''), sum(calls + failed), sum(calls), sum(charged - gift),
+         sum(gift), sum(quota), sum(shortfall), sum(cost), sum(uncosted), sum(input_tokens), sum(output_tokens),
+         sum(images), sum(seconds), sum(characters)
     from usage_line where receipt_id >= first_id and receipt_id < end_id
    group by account_id, model, upstream;
 
@@ -62,8 +62,10 @@ begin
   perform from usage_watermark for update;
   with days as (
     delete from usage_day where day >= for_month and day < for_month + interval '1 month' returning *)
-  insert into usage_day
-  select account_id, for_month, model, sum(calls), sum(failed), sum(charged), sum(quota), sum(cost), sum(uncosted),
-         sum(input_tokens), sum(output_tokens), sum(images), sum(seconds), sum(characters)
-    from days group by account_id, model;
+  insert into usage_day (account_id, day, model, plan, upstream, calls, failed, charged, gift, quota, shortfall, capped,
+                         cost, uncosted, uncosted_charged, input_tokens, output_tokens, images, seconds, characters)
+  select account_id, for_month, model, plan, upstream, sum(calls), sum(failed), sum(charged), sum(gift), sum(quota),
+         sum(shortfall), sum(capped), sum(cost), sum(uncosted), sum(uncosted_charged), sum(input_tokens),
+         sum(output_tokens), sum(images), sum(seconds), sum(characters)
+    from days group by account_id, model, plan, upstream;
 end $$;
