@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { readSettings, SettingsError } from "../app/environment.ts";
 import { FIXED_ROUTES } from "../http/routes/registry.ts";
+import { InvoiceError } from "../domain/ledger/invoice.ts";
 import { StorageError } from "../platform/database/storage_error.ts";
 import { accountCreate, accountList, accountShow, keyCreate, keyRevoke } from "./account.ts";
 import { runCheck } from "./check.ts";
@@ -11,6 +12,7 @@ import { margins } from "./margins.ts";
 import { runMigrate } from "./migrate.ts";
 import { personOperator, personPassword } from "./people.ts";
 import { runPlan } from "./plan.ts";
+import { reconcile } from "./reconcile.ts";
 import { reload } from "./reload.ts";
 import { requestList, requestShow } from "./request.ts";
 import { runRoutes } from "./routes.ts";
@@ -35,6 +37,7 @@ export const COMMANDS: readonly [name: string, command: Command][] = [
   ["person password", personPassword],
   ["ledger verify", ledgerVerify],
   ["margins", margins],
+  ["reconcile", reconcile],
   ["request list", requestList],
   ["request show", requestShow],
   ["storage list", storageList],
@@ -154,9 +157,9 @@ function summaryOf(endpoint: string): string {
 }
 
 function printError(error: unknown, json: boolean): number {
-  const isExpected = [UsageError, CallError, SettingsError, StorageError].some((kind) =>
-    error instanceof kind
-  );
+  const isExpected = [UsageError, InvoiceError, CallError, SettingsError, StorageError].some((
+    kind,
+  ) => error instanceof kind);
   const message = error instanceof Error ? error.message : String(error);
   if (json) {
     const body = error instanceof CallError && error.body !== null
@@ -164,7 +167,7 @@ function printError(error: unknown, json: boolean): number {
       : { error: { message } };
     console.log(JSON.stringify(body, null, 2));
   } else console.error(isExpected ? message : error);
-  return error instanceof UsageError ? 2 : 1;
+  return error instanceof UsageError || error instanceof InvoiceError ? 2 : 1;
 }
 
 if (import.meta.main) Deno.exit(await run(Deno.args, Deno.env.toObject()));

@@ -8,6 +8,7 @@ export interface MarginReport {
   group_by: MarginGroup[];
   data: GroupedMargin[];
   totals: Margin;
+  archived_before: string | null;
   archived_partly: string[];
 }
 

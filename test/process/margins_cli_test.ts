@@ -74,3 +74,84 @@ Deno.test("gateway margins prints a table, CSV or JSON, and says what cost is un
   assert.equal(wrong.code, 1);
   assert.match(wrong.err, /group_by must be names out of month, day, model/);
 });
+
+Deno.test("gateway reconcile compares an invoice with recorded costs; exit code 1 when they differ", async () => {
+  await using gateway = await openCharged();
+  await using folder = new AsyncDisposableStack();
+  const path = await Deno.makeTempDir();
+  folder.defer(() => Deno.remove(path, { recursive: true }));
+  const reconcile = async (csv: string, ...args: string[]) => {
+    await Deno.writeTextFile(`${path}/invoice.csv`, csv);
+    const common = ["--provider", "house", "--month", MONTH];
+    return await cli(gateway, "reconcile", `${path}/invoice.csv`, ...common, ...args);
+  };
+  const equal = await reconcile("model,amount\nbig,0.25\nsmall-2025-01-01,0.505\n");
+  assert.equal(equal.code, 0, equal.out + equal.err);
+  assert.match(equal.out, /^small +1 +0\.505 +0\.50 +0\.005 +ok$/m);
+  assert.match(equal.out, /Billed and recorded are equal\./);
+
+  const today = new Date().toISOString().slice(0, 10);
+  const other = await reconcile(
+    `date,model,amount\n${today},big,0.75\n${today},new,1\n`,
+    "--by",
+    "day",
+  );
+  assert.equal(other.code, 1, other.err);
+  assert.match(other.out, new RegExp(`^${today} +big +1 +0\\.75 +0\\.25 +0\\.50 +DIFFERS$`, "m"));
+  assert.match(other.out, new RegExp(`^${today} +new +0 +1\\.00 +- +1\\.00 +NOT RECORDED$`, "m"));
+  assert.match(other.out, new RegExp(`^${today} +small +1 +- +0\\.50 +-0\\.50 +NOT BILLED$`, "m"));
+  assert.match(other.out, /^total +1\.75 +0\.75 +1\.00$/m);
+
+  const unknown = await reconcile("model,amount\nx,3\n", "--provider", "away", "--json");
+  assert.equal(unknown.code, 1);
+  const { ok, lines: [line] } = JSON.parse(unknown.out);
+  assert.deepEqual([ok, line.recorded, line.uncosted, line.status], [
+    false,
+    null,
+    1,
+    "cost_unknown",
+  ]);
+
+  const abroad = "model,amount,currency\nbig,0.5,GBP\nsmall,1,GBP\n";
+  assert.match((await reconcile(abroad)).err, /in GBP, and costs are in EUR: say with --rate/);
+  assert.equal((await reconcile(abroad, "--rate", "0.5")).code, 0);
+});
+
+Deno.test("gateway reconcile answers with exit code 2 for a file or an option that is wrong", async () => {
+  await using gateway = await openCharged();
+  const file = await Deno.makeTempFile();
+  const cases: [csv: string, args: string[], message: RegExp][] = [
+    ["model,amount\nbig,much\n", [file, "--provider", "house"], /^Line 2: "much" is not an amount/],
+    [
+      "model,amount\nbig,1\n",
+      [file, "--provider", "hosue"],
+      /There is no provider "hosue"\. Configured: /,
+    ],
+    ["model,amount\nbig,1\n", [file], /Missing option: --provider/],
+    ["model,amount\nbig,1\n", [file, "--provider", "house", "--by", "day"], /lines without a day/],
+    [
+      "model,amount\nbig,1\n",
+      [file, "--provider", "house", "--tolerance", "x"],
+      /--tolerance must be/,
+    ],
+    ["", [`${file}.missing`, "--provider", "house"], /^There is no file /],
+  ];
+  for (const [csv, args, message] of cases) {
+    await Deno.writeTextFile(file, csv);
+    const { code, err } = await cli(gateway, "reconcile", ...args, "--month", MONTH);
+    assert.equal(code, 2, `${args}: ${err}`);
+    assert.match(err, message);
+  }
+  const { code, err } = await cli(
+    gateway,
+    "reconcile",
+    file,
+    "--provider",
+    "house",
+    "--month",
+    "1/26",
+  );
+  assert.equal(code, 2);
+  assert.match(err, /--month must be a month such as 2026-01/);
+  await Deno.remove(file);
+});
