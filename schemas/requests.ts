@@ -889,6 +889,10 @@ export type VideoRequest = {
    */
   resolution?: string;
   /**
+   * Whether the video has sound. Default: false. Only models with the capability `audio` take it.
+   */
+  audio?: boolean;
+  /**
    * Input images: public https URLs or ids of uploaded files.
    *
    * @minItems 1
