@@ -14,6 +14,7 @@ import { runMigrate } from "./migrate.ts";
 import { personOperator, personPassword } from "./people.ts";
 import { runPlan } from "./plan.ts";
 import { reload } from "./reload.ts";
+import { pricesExport, pricesImport } from "./prices.ts";
 import { requestList, requestShow } from "./request.ts";
 import { runRoutes } from "./routes.ts";
 import { storageList, storageSweep } from "./storage.ts";
@@ -48,6 +49,8 @@ export const COMMANDS: readonly [name: string, command: Command][] = [
   ["token revoke", tokenRevoke],
   ["audit", auditList],
   ["ledger verify", ledgerVerify],
+  ["prices import", pricesImport],
+  ["prices export", pricesExport],
   ["request list", requestList],
   ["request show", requestShow],
   ["storage list", storageList],
