@@ -34,7 +34,7 @@ export interface OpenChat extends Disposable {
   readonly admission: Admission;
   readonly upstreams: Upstreams;
   readonly chat: ChatDeps;
-  /** Sends requests that cost money; null where the environment asks for a proxy or tracing, which only `fetch` supports. */
+  /** Sends requests that cost money; null where the environment asks for a proxy, which only `fetch` supports. */
   readonly http1: Http1Client | null;
 }
 

@@ -5,6 +5,7 @@ import type { Allowance, Limiter } from "../domain/limits/limiter.ts";
 import type { BodyLog } from "../domain/requests/body_log.ts";
 import { OpenRequest } from "../domain/requests/open_request.ts";
 import type { RequestLog } from "../domain/requests/request_log.ts";
+import { traced } from "../platform/tracing/traced.ts";
 import type { Endpoint, HttpContext, HttpExchange } from "./exchange.ts";
 
 export interface AuthenticateDeps {
@@ -60,7 +61,12 @@ export function authenticated(
     exchange.route = route;
     const next = readClientRequestId(exchange, headers) ? endpoint : invalidClientRequestId;
     if (exchange.caller !== null) return proceed(c, exchange.caller, next);
-    const caller = deps.apiKeys.find(readBearerToken(headers, "API key"), exchange.startedAt);
+    const token = readBearerToken(headers, "API key");
+    const caller = traced(
+      exchange.span,
+      "authenticate",
+      () => deps.apiKeys.find(token, exchange.startedAt),
+    );
     return caller instanceof Promise
       ? caller.then((found) => proceed(c, found, next))
       : proceed(c, caller, next);

@@ -6,6 +6,7 @@ import type { OpenRequest } from "../../domain/requests/open_request.ts";
 import type { BodyReservation } from "../../domain/limits/body_reservation.ts";
 import type { Limiter } from "../../domain/limits/limiter.ts";
 import type { Log } from "../../platform/telemetry/log.ts";
+import { traced } from "../../platform/tracing/traced.ts";
 import type { PublicHosts } from "../../platform/outbound/public_hosts.ts";
 import { type PricedAccount, requirePrice } from "../../domain/pricing/find_price.ts";
 import type { Quote } from "../../domain/pricing/quote.ts";
@@ -67,7 +68,11 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
   const reservation = await reserveTokens(deps.limiter, call.tokenRate, asked.maxUsage);
   try {
     if (asked.linkedImages !== null) await deps.imageHosts.check(asked.linkedImages);
-    const held = await holdChat(deps.ledger, { ...call, price, prepared: asked });
+    const held = await traced(
+      call.logged.span,
+      "hold",
+      () => holdChat(deps.ledger, { ...call, price, prepared: asked }),
+    );
     const { quote, prepared } = held;
     // Leaving early releases the hold; keep() hands it to the stream, which outlives this call.
     await using hold = held.hold;
@@ -91,7 +96,11 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
     const metered = await meter.total();
     const settleMs = deps.timing?.settleMs ?? CHAT_TIMING.settleMs;
     const charge = chargeFor(quote, upstream, metered, prepared.extras);
-    const { taken } = await hold.settle(charge, settleMs);
+    const { taken } = await traced(
+      call.logged.span,
+      "settle",
+      () => hold.settle(charge, settleMs),
+    );
     call.logged.tokens = metered.tokens;
     call.logged.charge = taken;
     reservation.settle(tokenCount(metered));
