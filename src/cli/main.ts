@@ -22,6 +22,7 @@ import { runRoutes } from "./routes.ts";
 import { secretsRotate } from "./secrets.ts";
 import { storageList, storageSweep } from "./storage.ts";
 import { taskList, taskReplay, taskShow } from "./task.ts";
+import { upstreamList } from "./upstream.ts";
 import { webhookRedeliver, webhookVerify } from "./webhook.ts";
 
 export const COMMANDS: readonly [name: string, command: Command][] = [
@@ -45,6 +46,7 @@ export const COMMANDS: readonly [name: string, command: Command][] = [
   ["person password", personPassword],
   ["ledger verify", ledgerVerify],
   ["provider test", providerTest],
+  ["upstream list", upstreamList],
   ["secrets rotate", secretsRotate],
   ["request list", requestList],
   ["request show", requestShow],
