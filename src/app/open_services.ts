@@ -59,10 +59,10 @@ export interface GatewayServices extends AsyncDisposable {
 
 /** Opens everything between the storage and the handlers, each part with what it needs of the parts before it. */
 export async function openServices(deps: Deps, options: GatewayOptions): Promise<GatewayServices> {
-  const { configStore, server: { metrics, requestHandler, address }, storage } = deps;
+  const { configStore, server: { metrics, tracer, requestHandler, address }, storage } = deps;
   const { database, cluster, queue, taskMetrics, withRetry } = storage;
   const { log, timing } = options;
-  const core = { database, cluster, configStore, metrics, log };
+  const core = { database, cluster, configStore, metrics, tracer, log };
   await using opened = new AsyncDisposableStack();
   const apiKeys = opened.use(new ApiKeyCache(database.sql, cluster));
   const streams = new RunningStreams(cluster);

@@ -30,6 +30,7 @@ import { secretsRotate } from "./secrets.ts";
 import { storageList, storageSweep } from "./storage.ts";
 import { tokenCreate, tokenList, tokenRevoke } from "./token.ts";
 import { taskList, taskReplay, taskShow } from "./task.ts";
+import { upstreamList } from "./upstream.ts";
 import { webhookRedeliver, webhookVerify } from "./webhook.ts";
 
 export const COMMANDS: readonly [name: string, command: Command][] = [
@@ -66,6 +67,7 @@ export const COMMANDS: readonly [name: string, command: Command][] = [
   ["prices import", pricesImport],
   ["prices export", pricesExport],
   ["provider test", providerTest],
+  ["upstream list", upstreamList],
   ["secrets rotate", secretsRotate],
   ["margins", margins],
   ["reconcile", reconcile],

@@ -6,6 +6,7 @@ import type { OpenRequest } from "../../domain/requests/open_request.ts";
 import type { BodyReservation } from "../../domain/limits/body_reservation.ts";
 import type { Limiter } from "../../domain/limits/limiter.ts";
 import type { Log } from "../../platform/telemetry/log.ts";
+import { traced } from "../../platform/tracing/traced.ts";
 import type { PublicHosts } from "../../platform/outbound/public_hosts.ts";
 import { type PricedAccount, requirePrice } from "../../domain/pricing/find_price.ts";
 import type { Quote } from "../../domain/pricing/quote.ts";
@@ -69,7 +70,11 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
   const reservation = await reserveTokens(deps.limiter, call.tokenRate, asked.maxUsage);
   try {
     if (asked.linkedImages !== null) await deps.imageHosts.check(asked.linkedImages);
-    const held = await holdChat(deps.ledger, { ...call, price, prepared: asked });
+    const held = await traced(
+      call.logged.span,
+      "hold",
+      () => holdChat(deps.ledger, { ...call, price, prepared: asked }),
+    );
     const { quote, prepared } = held;
     // Leaving early releases the hold; keep() hands it to the stream, which outlives this call.
     await using hold = held.hold;
@@ -94,7 +99,7 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
     const settleMs = deps.timing?.settleMs ?? CHAT_TIMING.settleMs;
     const charge = chargeFor(quote, upstream, metered, prepared.extras);
     const [{ taken }, json] = await Promise.all([
-      hold.settle(charge, settleMs),
+      traced(call.logged.span, "settle", () => hold.settle(charge, settleMs)),
       // A dialect may store its answer: both writes wait for the disk at the same time.
       call.dialect.renderAnswer(heading, reply, metered.tokens),
     ]);

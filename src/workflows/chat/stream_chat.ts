@@ -1,4 +1,5 @@
 import { ApiError } from "../../lib/api_error.ts";
+import { traced } from "../../platform/tracing/traced.ts";
 import type { ChatChunk } from "../../upstream/adapter.ts";
 import { callChatStream, type ChunkStream } from "../../upstream/call_chat.ts";
 import { Deadline } from "../../upstream/deadline.ts";
@@ -211,7 +212,8 @@ class StreamedChat {
     logged.charge = null;
     try {
       const charge = chargeFor(quote, this.upstream.upstream, metered, prepared.extras);
-      logged.charge = (await hold.settleDelivered(charge))?.taken ?? null;
+      const settled = await traced(logged.span, "settle", () => hold.settleDelivered(charge));
+      logged.charge = settled?.taken ?? null;
     } catch (error) {
       this.deps.log.error("stream settlement failed, the last checkpoint counts", {
         request_id: call.requestId,

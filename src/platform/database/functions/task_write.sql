@@ -225,10 +225,11 @@ begin
     return query
     with made as (
       insert into task as k (id, account_id, request_id, client_request_id, idempotency_key, type, model,
-                             job, config_version, callback_url, stages, deadline_at, deadline_seconds, wake_at)
+                             job, config_version, callback_url, stages, deadline_at, deadline_seconds, traceparent,
+                             wake_at)
       select t.id, t.account_id, t.request_id, t.client_request_id, t.key, t.type, t.model, t.job,
              t.config_version, t.callback_url, t.stages, now() + make_interval(secs => t.queue_seconds),
-             t.deadline_seconds, now()
+             t.deadline_seconds, t.traceparent, now()
         from unnest(accepted) t where not refused ? t.request_id
       returning k.id, k.request_id, k.created_at, k.deadline_at)
     select t.n, 'created', m.id, m.created_at, m.deadline_at, h.created_at, null, null::text[], h.id, 'open',
