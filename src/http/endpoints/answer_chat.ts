@@ -5,6 +5,7 @@ import { usableModel } from "../../platform/config/usable_model.ts";
 import type { ChatRequest } from "../../upstream/adapter.ts";
 import { type ChatDeps, completeChat } from "../../workflows/chat/complete_chat.ts";
 import type { ChatDialect } from "../../workflows/chat/dialect.ts";
+import { ignoredHeader } from "../dialects/translated.ts";
 import { accountOf, type HttpContext, sendJson } from "../exchange.ts";
 import { noticeHeaders } from "./retrieve_model.ts";
 
@@ -36,6 +37,8 @@ export interface DialectChat {
   readonly model: Model;
   readonly request: ChatRequest;
   readonly dialect: ChatDialect;
+  /** Names of fields that were left out already. */
+  readonly ignored: readonly string[];
   /** Of the response. */
   readonly headers?: Record<string, string>;
 }
@@ -44,7 +47,7 @@ export interface DialectChat {
 export async function answerChat(
   c: HttpContext,
   { chat }: ChatEndpointDeps,
-  { model, request, dialect, headers }: DialectChat,
+  { model, request, dialect, ignored, headers }: DialectChat,
 ): Promise<Response> {
   const { config, requestId, clientRequestId, caller, accountPlan, body, logged } = c.env;
   const answer = await completeChat(chat, {
@@ -60,11 +63,12 @@ export async function answerChat(
     signal: c.req.raw.signal,
     logged: logged!,
   });
-  const notice = noticeHeaders(model);
-  if ("json" in answer) {
-    return headers === undefined
-      ? sendJson(answer.json, 200, notice)
-      : sendJson(answer.json, 200, { ...notice, ...headers });
-  }
-  return new Response(answer.stream, { headers: { ...STREAM_HEADERS, ...notice, ...headers } });
+  const own = {
+    ...noticeHeaders(model),
+    ...ignoredHeader(ignored, answer.ignored),
+    ...headers,
+  };
+  return "json" in answer
+    ? sendJson(answer.json, 200, own)
+    : new Response(answer.stream, { headers: { ...STREAM_HEADERS, ...own } });
 }

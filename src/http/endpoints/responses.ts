@@ -12,7 +12,7 @@ import {
 } from "../dialects/responses/read_request.ts";
 import type { ReasoningBox } from "../dialects/responses/reasoning_box.ts";
 import { toClientItems } from "../dialects/responses/response_object.ts";
-import { ignoredHeader, inClientTerms, type JsonFields } from "../dialects/translated.ts";
+import { inClientTerms, type JsonFields } from "../dialects/translated.ts";
 import {
   accountOf,
   type BodyEndpoint,
@@ -41,9 +41,8 @@ export function createResponse(
     const { request, declared, ignored, paths } = translated;
     const save = body.store === false ? undefined : saveTo(deps, c, input);
     const dialect = responsesDialect({ body, declared, box: deps.responses.box, save });
-    const headers = ignoredHeader(ignored);
     try {
-      return await answerChat(c, deps, { model, request, dialect, headers });
+      return await answerChat(c, deps, { model, request, dialect, ignored });
     } catch (error) {
       throw inClientTerms(error, paths, RESPONSES_NAMES);
     }

@@ -4,7 +4,7 @@ import { callChatStream, type ChunkStream } from "../../upstream/call_chat.ts";
 import { Deadline } from "../../upstream/deadline.ts";
 import { UpstreamFailure } from "../../upstream/failure.ts";
 import { exhausted, type UpstreamResult } from "../../upstream/upstreams.ts";
-import type { ChatDeps, HeldChat } from "./complete_chat.ts";
+import type { ChatDeps, HeldChat, StreamAnswer } from "./complete_chat.ts";
 import type { AnswerWriter } from "./dialect.ts";
 import type { MeteredChat } from "../../model_types/chat.ts";
 import { chargeFor, tokenCount } from "./meter.ts";
@@ -39,7 +39,7 @@ type Upstream = UpstreamResult<{ first: readonly ChatChunk[]; rest: ChunkStream 
 export async function streamChat(
   deps: ChatDeps,
   chat: HeldChat,
-): Promise<ReadableStream<Uint8Array>> {
+): Promise<StreamAnswer> {
   const { call, prepared, hold } = chat;
   const deadline = new Deadline({
     totalMs: deps.timing?.totalMs ?? CHAT_TIMING.totalMs,
@@ -70,7 +70,8 @@ export async function streamChat(
   }
   // Until the first byte a disconnect of the client ended the wait; from here on the relay handles it.
   deadline.ignoreOuter();
-  return new StreamedChat(deps, chat, upstream, deadline).open();
+  const stream = new StreamedChat(deps, chat, upstream, deadline).open();
+  return { stream, ignored: prepared.requestFor(upstream.upstream).ignored };
 }
 
 /** Why a stream ends before it begins: its total time is over, or its client has disconnected. */
