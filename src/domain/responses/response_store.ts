@@ -1,12 +1,7 @@
 import { GroupCommit, splitSingles } from "../../lib/group_commit.ts";
 import { timeOfId } from "../../lib/ids.ts";
+import type { TextSeal } from "../../lib/text_seal.ts";
 import type { Queries } from "../../platform/database/database.ts";
-
-/** Encrypts what is stored, each text bound to its row. */
-export interface TextSeal {
-  seal(text: string, row: string): string;
-  unseal(stored: string, row: string): string;
-}
 
 export interface NewResponse {
   readonly id: string;

@@ -3,7 +3,8 @@ import { freshDatabase } from "../../../test/helpers/fresh_database.ts";
 import { newId } from "../../lib/ids.ts";
 import { RESPONSE_TABLE } from "../../platform/database/partitioned_tables.ts";
 import { createPartitions, dropPartitions } from "../../platform/database/partitions.ts";
-import { ResponseStore, type TextSeal } from "./response_store.ts";
+import type { TextSeal } from "../../lib/text_seal.ts";
+import { ResponseStore } from "./response_store.ts";
 
 /** Shows in the row that it was applied, and to which row. */
 const MARKING: TextSeal = {

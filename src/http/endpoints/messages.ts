@@ -10,11 +10,12 @@ import {
 } from "../dialects/messages/read_request.ts";
 import { inClientTerms, type TranslatedChat } from "../dialects/translated.ts";
 import { accountOf, type BodyEndpoint, sendJson } from "../exchange.ts";
+import { answerOnce } from "./answer_once.ts";
 import { answerChat, type ChatEndpointDeps, chatModel } from "./answer_chat.ts";
 
 /** POST /v1/messages */
 export function createMessage(deps: ChatEndpointDeps): BodyEndpoint<MessagesRequest> {
-  return async function createMessage(c, body) {
+  return answerOnce(deps, async function createMessage(c, body, claim) {
     if (c.env.logged !== null) noteBody(c.env.logged, inOpenAiTerms(body));
     const model = chatModel(c, body.model);
     const translated = translate(model, body);
@@ -22,11 +23,11 @@ export function createMessage(deps: ChatEndpointDeps): BodyEndpoint<MessagesRequ
     const headers = { "request-id": c.env.requestId };
     const dialect = messagesDialect(asksForThinking(body));
     try {
-      return await answerChat(c, deps, { model, request, dialect, ignored, headers });
+      return await answerChat(c, deps, { model, request, dialect, ignored, claim, headers });
     } catch (error) {
       throw inClientTerms(error, translated.paths, MESSAGES_NAMES);
     }
-  };
+  });
 }
 
 /** What receipts and the request log keep of a body: `metadata.user_id` is what OpenAI's APIs call `user`. */

@@ -41,6 +41,8 @@ export interface ChatCall {
   requestBody: BodyReservation | null;
   /** Aborts when the client disconnects. */
   signal: AbortSignal;
+  /** The answer is made to its end even if the client disconnects. */
+  isDrained?: boolean;
   /** Its row of the request log. */
   logged: OpenRequest;
 }

@@ -159,7 +159,8 @@ class StreamedChat {
   /** Returns whether to read the stream to its end without the client. */
   #disconnect(): boolean {
     this.#isDisconnected = true;
-    if (this.chat.call.model.onDisconnect === "drain") return true;
+    const { call } = this.chat;
+    if (call.isDrained || call.model.onDisconnect === "drain") return true;
     if (this.chat.meter.isFinished) {
       // The provider sends its usage after the last token: worth a short wait.
       const { usageMs } = { ...CHAT_TIMING, ...this.deps.timing };

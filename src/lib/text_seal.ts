@@ -1,0 +1,5 @@
+/** Encrypts texts that are stored, each bound to its row. */
+export interface TextSeal {
+  seal(text: string, row: string): string;
+  unseal(stored: string, row: string): string;
+}
