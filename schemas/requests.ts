@@ -492,11 +492,11 @@ export type ImageRequest = {
    */
   prompt: string;
   /**
-   * Width and height in pixels, such as 1024x1024: one of the model's sizes. Default: the first.
+   * Width and height in pixels, such as 1024x1024: one of the model's sizes. Default, and with `auto`: the first.
    */
   size?: string;
   /**
-   * Quality of the images: one of the model's qualities. Default: the first. Models without qualities do not take it.
+   * Quality of the images: one of the model's qualities. Default, and with `auto`: the first. Models without qualities do not take it.
    */
   quality?: string;
   /**
@@ -514,6 +514,34 @@ export type ImageRequest = {
    * @maxItems 32
    */
   input_images?: string[];
+  /**
+   * The response waits for the images and has them in `data`, as OpenAI's does: as URLs, or in base64.
+   */
+  response_format?: "url" | "b64_json";
+  /**
+   * Of OpenAI's API; left out.
+   */
+  style?: string;
+  /**
+   * Of OpenAI's API; left out.
+   */
+  background?: string;
+  /**
+   * Of OpenAI's API; left out.
+   */
+  moderation?: string;
+  /**
+   * Of OpenAI's API; left out: the model decides.
+   */
+  output_format?: string;
+  /**
+   * Of OpenAI's API; left out.
+   */
+  output_compression?: number;
+  /**
+   * Your own id of the end user, which receipts keep.
+   */
+  user?: string;
   /**
    * Public https URL that gets an event when the task ends, instead of the account's webhook endpoints.
    */

@@ -41,7 +41,8 @@ export async function respondWithTask(
   identity: GenerationCall["identity"],
   accept: () => Promise<Accepted>,
 ): Promise<Response> {
-  const { model, created } = await acceptOrReplay(deps, c, identity, accept);
+  const accepted = await acceptOrReplay(deps, c, identity, accept);
+  const { created } = accepted;
   const { waitSeconds } = readPreferences(c);
   // A preference: when too many requests wait already, the task is returned at once.
   const release = waitSeconds === 0 ? null : deps.waits.tryTake(c);
@@ -50,11 +51,21 @@ export async function respondWithTask(
     : await awaitTask(deps.tasks, created.row, waitSeconds * 1000, deps.stopSignal(c))
       .finally(release);
   return sendJson(JSON.stringify(toTaskJson(deps, c, row)), 202, {
-    location: `/v1/tasks/${row.id}`,
-    ...(created.isReplay ? { "idempotent-replayed": "true" } : {}),
+    ...replyHeaders(accepted, row),
     ...(release === null ? {} : { "preference-applied": `wait=${waitSeconds}` }),
-    ...(model === null ? {} : noticeHeaders(model)),
   });
+}
+
+/** The headers of every response with a task. */
+export function replyHeaders(
+  { model, created: { isReplay } }: Accepted,
+  { id }: CreatedTask["row"],
+): Record<string, string> {
+  return {
+    location: `/v1/tasks/${id}`,
+    ...(isReplay ? { "idempotent-replayed": "true" } : {}),
+    ...(model === null ? {} : noticeHeaders(model)),
+  };
 }
 
 export interface Accepted {
