@@ -81,7 +81,7 @@ export async function openServices(deps: Deps, options: GatewayOptions): Promise
       options,
     ),
   );
-  const { responses } = openResponses({ ...core, seals }, options);
+  const kept = openResponses({ ...core, seals }, options);
   await withRetry(() => storePlans(database.sql, configStore.current.plans.values()));
   const outbound = opened.use(new Outbound());
   gaugeTasks(deps);
@@ -113,7 +113,7 @@ export async function openServices(deps: Deps, options: GatewayOptions): Promise
   const parts = opened.move();
   return {
     api: {
-      ...{ ...shared, apiKeys, limiter, chat, responses, files, metrics, sessions, passwords },
+      ...{ ...shared, ...kept, apiKeys, limiter, chat, files, metrics, sessions, passwords },
       adminToken: storage.adminToken,
       metricsToken: options.metricsToken,
       waits: new TaskWaits(options.taskWaits),

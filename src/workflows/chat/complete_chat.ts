@@ -45,6 +45,8 @@ export interface ChatCall {
   requestBody: BodyReservation | null;
   /** Aborts when the client disconnects. */
   signal: AbortSignal;
+  /** The answer is made to its end even if the client disconnects. */
+  isDrained?: boolean;
   /** Its row of the request log. */
   logged: OpenRequest;
 }
@@ -60,7 +62,20 @@ export interface HeldChat {
   readonly meter: ChatMeter;
 }
 
-export type ChatAnswer = { json: string } | { stream: ReadableStream<Uint8Array> };
+export type ChatAnswer = WholeAnswer | StreamAnswer;
+
+interface Served {
+  /** Parameters that the upstream which answered does not take. */
+  readonly ignored: readonly string[];
+}
+
+interface WholeAnswer extends Served {
+  readonly json: string;
+}
+
+export interface StreamAnswer extends Served {
+  readonly stream: ReadableStream<Uint8Array>;
+}
 
 /** A chat completion: check, reserve tokens, quote, hold, call, settle. */
 export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<ChatAnswer> {
@@ -82,7 +97,7 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
     const meter = meterOf(model, prepared);
     if (prepared.request.stream === true) {
       const chat = { call, prepared, reservation, quote, hold: hold.keep(), heading, meter };
-      return { stream: await streamChat(deps, chat) };
+      return await streamChat(deps, chat);
     }
     const { value: reply, upstream, release } = await deps.upstreams.callFirstAvailable(
       {
@@ -106,15 +121,16 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
     call.logged.tokens = metered.tokens;
     call.logged.charge = taken;
     reservation.settle(tokenCount(metered));
-    return { json };
+    return { json, ignored: prepared.requestFor(upstream).ignored };
   } catch (error) {
     reservation.release();
     throw error;
   }
 }
 
-function headingOf({ requestId, model }: ChatCall): Heading {
-  return { requestId, model: model.id, created: Math.floor(Date.now() / 1000) };
+function headingOf({ requestId, model, config }: ChatCall): Heading {
+  const created = Math.floor(Date.now() / 1000);
+  return { requestId, model: model.id, created, fingerprint: `fp_${config.version}` };
 }
 
 function meterOf(model: Model, { request, maxUsage }: PreparedChat): ChatMeter {

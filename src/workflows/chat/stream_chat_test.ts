@@ -73,7 +73,11 @@ Deno.test("a stream whose tokens cannot be counted is charged by their estimate"
       logged: { attempts: [], span: null, beginStream() {}, endStream() {} },
       dialect: { openStream: () => ({ end: () => "" }) },
     },
-    prepared: { request: { model: "talk", stream: true }, imageTokensAt: () => 0 },
+    prepared: {
+      request: { model: "talk", stream: true },
+      imageTokensAt: () => 0,
+      requestFor: () => ({ ignored: [] }),
+    },
     quote: { model: "talk", kind: "text", price: PRICE },
     heading: { id: "chatcmpl-1", model: "talk", created: 0 },
     meter: {
@@ -85,6 +89,7 @@ Deno.test("a stream whose tokens cannot be counted is charged by their estimate"
     },
     reservation: { settle() {} },
   } as unknown as HeldChat;
-  await new Response(await streamChat(deps, chat)).text();
+  const { stream } = await streamChat(deps, chat);
+  await new Response(stream).text();
   assert.deepEqual(charged, [9n]);
 });
