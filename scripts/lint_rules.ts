@@ -20,6 +20,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   "platform/cluster": 3,
   "platform/queue": 3,
   "domain/accounts": 4,
+  "domain/catalogue": 4,
   "domain/files": 4,
   "domain/idempotency": 4,
   "domain/ledger": 4,

@@ -14,6 +14,7 @@ import { personOperator, personPassword } from "./people.ts";
 import { runPlan } from "./plan.ts";
 import { reconcile } from "./reconcile.ts";
 import { reload } from "./reload.ts";
+import { pricesExport, pricesImport } from "./prices.ts";
 import { requestList, requestShow } from "./request.ts";
 import { runRoutes } from "./routes.ts";
 import { storageList, storageSweep } from "./storage.ts";
@@ -38,6 +39,8 @@ export const COMMANDS: readonly [name: string, command: Command][] = [
   ["ledger verify", ledgerVerify],
   ["margins", margins],
   ["reconcile", reconcile],
+  ["prices import", pricesImport],
+  ["prices export", pricesExport],
   ["request list", requestList],
   ["request show", requestShow],
   ["storage list", storageList],

@@ -51,6 +51,11 @@ export async function openHistory() {
   await ledger.gift("5", "2026-02-10T00:00:00Z");
   await ledger.setPlan("pro");
   const january = await charge(ledger, { accepted: "2026-01-10T00:00:00Z", amount: "1.75" });
+  await sql`
+    insert into receipt_part (receipt_id, position, stage, model, upstream, amount, cost) values
+      (${january}, 1, 'script', 'gpt-fast', 'openai/gpt', 0.25, 0.125),
+      (${january}, 2, 'shots', 'runway-gen', 'runway/gen', 1, null),
+      (${january}, 3, 'drama', 'test-drama', null, 0.5, 0)`;
   await charge(ledger, { accepted: JANUARY_ENDS, settled: "2026-02-01T00:00:01Z" });
   // A node's clock that is fast: its id is of February, and the database books it in January.
   await ledger.setClock(JANUARY_ENDS);

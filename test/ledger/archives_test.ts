@@ -60,12 +60,24 @@ Deno.test("a month that is over its time becomes totals and files, and nothing t
   });
   assert.deepEqual((await partitionsOf(ledger)).filter((name) => /2026_01/.test(name)), []);
   assert.equal((await sql`select from receipt_correction`).length, 0);
+  assert.equal((await sql`select from receipt_part`).length, 0);
+  assert.deepEqual(
+    (await sql`
+      select stage, upstream, parts, trim_scale(amount) as amount, trim_scale(cost) as cost, uncosted
+        from receipt_part_total order by stage`).map((total) => Object.values(total).map(String)),
+    [
+      ["drama", "null", "1", "0.5", "0", "0"],
+      ["script", "openai/gpt", "1", "0.25", "0.125", "0"],
+      ["shots", "runway/gen", "1", "1", "0", "1"],
+    ],
+  );
   assert.deepEqual({ ...await sums(history), usage: await monthlyUsage(history) }, before);
   await ledger.mustBeSound();
   const files = await listArchiveFiles(sql);
   assert.deepEqual(files.map(({ table_name, rows }) => [table_name, rows]), [
     ["receipt", "3"],
     ["receipt_correction", "1"],
+    ["receipt_part", "3"],
     ["transfer", (await sql`select sum(transfers) as n from transfer_total`)[0]!.n],
   ]);
   assert.deepEqual(await checkMonth(archives.deps.stores, files), []);
@@ -84,6 +96,7 @@ Deno.test("killed after any step, an archive is completed by the next sweep, onc
     "claimed",
     "written receipt",
     "written receipt_correction",
+    "written receipt_part",
     "written transfer",
     "checked",
     "folded",
@@ -108,7 +121,7 @@ Deno.test("killed after any step, an archive is completed by the next sweep, onc
     ]);
     const stored = await listArchiveFiles(ledger.sql);
     assert.deepEqual(await checkMonth(archives.deps.stores, stored), []);
-    assert.equal((await filesIn(archives.folder)).length, 3, `${step}: no file is left over`);
+    assert.equal((await filesIn(archives.folder)).length, 4, `${step}: no file is left over`);
   }
 });
 
@@ -121,7 +134,7 @@ Deno.test("a file that a crash left half written is replaced", async () => {
   await sql`
     insert into archive_file (month, table_name, store, key) values ('2026-01-01', 'receipt', 'local', 'half')`;
   assert.deepEqual((await archives.sweep()).archived, ["2026-01"]);
-  assert.equal((await filesIn(archives.folder)).length, 3);
+  assert.equal((await filesIn(archives.folder)).length, 4);
 });
 
 /** A bucket that keeps objects in memory. */
@@ -152,6 +165,7 @@ Deno.test("archives go where files go, also to a bucket", async () => {
   assert.deepEqual([...objects.keys()].sort(), [
     "/b/gate/archive-2026-01-receipt-1.csv.gz",
     "/b/gate/archive-2026-01-receipt_correction-1.csv.gz",
+    "/b/gate/archive-2026-01-receipt_part-1.csv.gz",
     "/b/gate/archive-2026-01-transfer-1.csv.gz",
   ]);
   assert.deepEqual(await checkMonth(stores, await listArchiveFiles(sql)), []);

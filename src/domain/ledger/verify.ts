@@ -193,7 +193,7 @@ const RULES: readonly LedgerRule[] = [
       booked as (select month, sum(transfers) as transfers, sum(amount) as amount from transfer_total group by 1),
       files as (
         select m.month, max(rows) filter (where table_name = 'receipt') as receipts,
-               sum(amount) filter (where table_name <> 'transfer') as taken,
+               sum(amount) filter (where table_name in ('receipt', 'receipt_correction')) as taken,
                max(rows) filter (where table_name = 'transfer') as transfers,
                max(amount) filter (where table_name = 'transfer') as amount
           from archive_month m left join archive_file f on f.month = m.month

@@ -147,7 +147,8 @@ async function forgetFiles(deps: ArchiveDeps, claim: Claim): Promise<void> {
 async function foldRows(deps: ArchiveDeps, claim: Claim): Promise<void> {
   const { month, fence } = claim;
   const tables = archiveTables(month);
-  const partitions = tables.filter(({ name }) => name !== "receipt_correction")
+  const unpartitioned = tables.filter((table) => table.unpartitioned !== undefined);
+  const partitions = tables.filter((table) => table.unpartitioned === undefined)
     .map(({ relation }) => relation);
   const isAsWritten = await deps.sql.begin(async (tx) => {
     await tx.unsafe(`set local lock_timeout = '${LOCK_TIMEOUT}'`);
@@ -157,12 +158,12 @@ async function foldRows(deps: ArchiveDeps, claim: Claim): Promise<void> {
     if (claimed.length === 0 || !await lockPartitions(tx, partitions)) {
       throw new ArchiveInterrupted("Another node archives this month");
     }
-    if (!await matchesFiles(tx, month)) return false;
+    if (!await matchFiles(tx, month, tables)) return false;
     await tx`select ledger_fold_month(${month.day}::text::date, ${month.firstId}, ${month.endId})`;
-    await lockForDrop(tx, partitions);
+    await lockForDrop(tx, tables.map(({ relation }) => relation));
     // A correction that came meanwhile is in no file.
-    if (!await matchesFiles(tx, month, "receipt_correction")) return false;
-    await deleteCorrections(tx, month);
+    if (!await matchFiles(tx, month, unpartitioned)) return false;
+    for (const table of unpartitioned) await deleteRows(tx, table);
     await tx.unsafe(`drop table ${partitions.join(", ")}`);
     await tx`
       update archive_month set archived_at = now(), claimed_until = null where month = ${month.day}`;
@@ -174,13 +175,12 @@ async function foldRows(deps: ArchiveDeps, claim: Claim): Promise<void> {
 }
 
 /** Whether the rows are still those that the files have. */
-async function matchesFiles(
+async function matchFiles(
   tx: postgres.TransactionSql,
   month: Month,
-  only?: ArchiveTable["name"],
+  tables: readonly ArchiveTable[],
 ): Promise<boolean> {
-  for (const table of archiveTables(month)) {
-    if (only !== undefined && table.name !== only) continue;
+  for (const table of tables) {
     const { rows, amount } = await sumRows(tx, table);
     const same = await tx`
       select from archive_file
@@ -194,9 +194,9 @@ async function matchesFiles(
 /** Waits a moment for statements that use the tables, and tries again while others go first. */
 async function lockForDrop(
   tx: postgres.TransactionSql,
-  partitions: readonly string[],
+  relations: readonly string[],
 ): Promise<void> {
-  const tables = ["only receipt", "only transfer", "receipt_correction", ...partitions].join(", ");
+  const tables = ["only receipt", "only transfer", ...relations].join(", ");
   for (let tried = 1;; tried++) {
     try {
       await tx.savepoint((step) => step.unsafe(`lock table ${tables} in access exclusive mode`));
@@ -210,9 +210,11 @@ async function lockForDrop(
   }
 }
 
-/** Corrections are not partitioned; the trigger that protects them is off for this transaction only. */
-async function deleteCorrections(tx: postgres.TransactionSql, month: Month): Promise<void> {
-  await tx`alter table receipt_correction disable trigger correction_is_append_only`;
-  await tx`delete from receipt_correction where id >= ${month.firstId} and id < ${month.endId}`;
-  await tx`alter table receipt_correction enable trigger correction_is_append_only`;
+async function deleteRows(
+  tx: postgres.TransactionSql,
+  { relation, where, unpartitioned }: ArchiveTable,
+): Promise<void> {
+  await tx.unsafe(`alter table ${relation} disable trigger ${unpartitioned!.trigger}`);
+  await tx.unsafe(`delete from ${relation} where ${where}`);
+  await tx.unsafe(`alter table ${relation} enable trigger ${unpartitioned!.trigger}`);
 }

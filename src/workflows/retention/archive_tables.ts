@@ -21,11 +21,15 @@ export function monthOf(moment: Date): Month {
   };
 }
 
+export type ArchiveTableName = "receipt" | "receipt_correction" | "receipt_part" | "transfer";
+
 /** Where the rows of a month are that make one file of its archive. */
 export interface ArchiveTable {
-  readonly name: "receipt" | "receipt_correction" | "transfer";
-  /** Its partition; of corrections the table itself. */
+  readonly name: ArchiveTableName;
+  /** Its partition, or the table itself. */
   readonly relation: string;
+  /** Its rows are few and in one table: they are deleted. The trigger that protects them is off meanwhile. */
+  readonly unpartitioned?: { readonly trigger: string };
   readonly where: string;
   /** In the order of the rows in the file. */
   readonly key: readonly { column: string; type: string }[];
@@ -42,10 +46,19 @@ export function archiveTables(month: Month): ArchiveTable[] {
     {
       name: "receipt_correction",
       relation: "receipt_correction",
+      unpartitioned: { trigger: "correction_is_append_only" },
       where: `id >= '${month.firstId}' and id < '${month.endId}'`,
       key: [ID],
       amount:
         `${SUM_TAKEN} - (select coalesce(sum(part), 0) from receipt r, unnest(r.taken) part where r.id = receipt_correction.id)`,
+    },
+    {
+      name: "receipt_part",
+      relation: "receipt_part",
+      unpartitioned: { trigger: "part_is_append_only" },
+      where: `receipt_id >= '${month.firstId}' and receipt_id < '${month.endId}'`,
+      key: [{ column: "receipt_id", type: "text" }, { column: "position", type: "int" }],
+      amount: "amount",
     },
     {
       name: "transfer",

@@ -3,12 +3,12 @@ import type { Stores } from "../../domain/files/stores.ts";
 import { readCsv } from "../../lib/csv.ts";
 import { decimal, formatDecimal } from "../../lib/money.ts";
 import type { Queries } from "../../platform/database/database.ts";
-import type { ArchiveTable } from "./archive_tables.ts";
+import type { ArchiveTableName } from "./archive_tables.ts";
 import type { ArchiveManifest } from "./write_archive.ts";
 
 export interface ArchiveFile extends ArchiveManifest {
   readonly month: string;
-  readonly table_name: ArchiveTable["name"];
+  readonly table_name: ArchiveTableName;
   readonly store: "local" | "s3";
   readonly key: string;
 }
@@ -33,10 +33,12 @@ export async function checkMonth(
   stores: Pick<Stores, "named">,
   files: readonly ArchiveFile[],
 ): Promise<string[]> {
-  const find = (name: ArchiveTable["name"]) => files.find(({ table_name }) => table_name === name);
-  const [receipts, corrections, transfers] = [
+  const find = (name: ArchiveTableName) => files.find(({ table_name }) => table_name === name);
+  const [receipts, corrections, parts, transfers] = [
     find("receipt"),
     find("receipt_correction"),
+    // Months that were archived before receipts had parts have no such file.
+    find("receipt_part"),
     find("transfer"),
   ];
   if (receipts === undefined || corrections === undefined || transfers === undefined) {
@@ -54,11 +56,13 @@ export async function checkMonth(
     if (correctedIds.has(row("id"))) replaced += taken;
     return taken;
   });
-  const transferSums = await tryReading(stores, transfers, (row) => decimal(row("amount")));
+  const ofAmounts = async (file: ArchiveFile) =>
+    differences(file, await tryReading(stores, file, (row) => decimal(row("amount"))));
   return [
     ...differences(receipts, receiptSums),
     ...differences(corrections, correctionSums, replaced),
-    ...differences(transfers, transferSums),
+    ...(parts === undefined ? [] : await ofAmounts(parts)),
+    ...await ofAmounts(transfers),
   ];
 }
 

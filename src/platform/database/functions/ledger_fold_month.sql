@@ -20,6 +20,13 @@ begin
     from usage_line where receipt_id >= first_id and receipt_id < end_id
    group by account_id, model, upstream;
 
+  insert into receipt_part_total
+  select for_month, r.account_id, r.model, p.stage, p.model, p.upstream, count(*), sum(p.amount),
+         coalesce(sum(p.cost), 0), count(*) filter (where p.cost is null)
+    from receipt_part p join receipt r on r.id = p.receipt_id
+   where p.receipt_id >= first_id and p.receipt_id < end_id and r.id >= first_id and r.id < end_id
+   group by r.account_id, r.model, p.stage, p.model, p.upstream;
+
   insert into transfer_total
   select for_month, account_id, unit, debit, credit, kind, count(*), sum(amount)
     from transfer where created_at >= since and created_at < until
