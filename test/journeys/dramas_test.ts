@@ -287,6 +287,37 @@ Deno.test("a text that had to be requested again costs twice and is charged once
   await gateway.verify();
 });
 
+Deno.test("quotas pay for the texts, images and videos of a drama, and money for the rest", async () => {
+  const plans = "plans: { free: {}, pro: { quotas: { text: 1000000, image: 2, video: 100 } } }\n";
+  await using gateway = await openMediaGateway({ config: plans + CONFIG, cash: "100" });
+  const planned = await gateway.admin("PUT", `/accounts/${gateway.account}/plan`, { plan: "pro" });
+  assert.equal(planned.status, 200, await planned.text());
+  const quote = await gateway.post("/v1/quotes", { path: "/dramas/generations", body: request() });
+  const { from } = await quote.json();
+  // An image of three, three lines of 100 characters, and the fee of three shots.
+  assert.equal(from.cash, "0.25");
+
+  const done = await gateway.ended((await gateway.submit(PATH, request())).id, 90);
+  assert.equal(done.status, "succeeded", JSON.stringify(done));
+  assert.equal(done.charge.held, "0.25");
+  const { items } = done.charge.usage;
+  const sum = (isWanted: (item: Json) => boolean) =>
+    items.filter(isWanted).reduce((sum: bigint, item: Json) => sum + decimal(item.amount), 0n);
+  const lines = sum(({ usage }) => "characters" in usage);
+  // A third of the images, the lines and the fee; texts and videos are in the quotas.
+  assert.equal(done.charge.settled, formatDecimal(decimal("0.04") + lines + decimal("0.06")));
+  const { quotas } = await (await gateway.get("/v1/balance")).json();
+  assert.deepEqual([quotas.image, quotas.video], [0, 97]);
+  const tokens = items.filter(({ stage }: Json) => stage === "script" || stage === "roles")
+    .flatMap(({ usage }: Json) => [usage.input_tokens, usage.output_tokens])
+    .reduce((a: number, b: number) => a + b);
+  assert.equal(quotas.text, 1_000_000 - tokens);
+  assert.equal(done.charge.from.quota, tokens + 2 + 3);
+  const { totals } = await (await gateway.admin("GET", "/margins")).json();
+  assert.deepEqual([totals.quota, totals.revenue], [tokens + 5, done.charge.settled]);
+  await gateway.verify();
+});
+
 Deno.test("the same business id makes one drama, and another body is refused", async () => {
   await using gateway = await open();
   const body = request({ stage: "script" });

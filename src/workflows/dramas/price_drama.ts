@@ -26,6 +26,7 @@ import { imageUsage } from "../../model_types/image.ts";
 import { videoUsage } from "../../model_types/video.ts";
 import type { ReceiptPart } from "../tasks/task_writes.ts";
 import { type DramaJob, requireStage } from "./drama.ts";
+import { quotaShares } from "./quota_shares.ts";
 import { maxLine } from "./shot_price.ts";
 import { imageParameters, textPrompt, videoParameters } from "./shots.ts";
 import { stageSchema } from "./texts.ts";
@@ -85,7 +86,8 @@ export function quoteDrama(
   const subtasks = [...maxTexts(config, job), ...maxShots(job, shots)]
     .map(({ stage, model: id, usage }) => {
       const price = priceFrom(job.prices[id]!);
-      return { stage, model: id, amount: quoteUsage(config.models.get(id)!, price, usage).amount };
+      const { amount } = quoteUsage(config.models.get(id)!, price, usage);
+      return { stage, model: id, usage, amount };
     });
   const { video } = job.pipeline;
   const maxUsage = maxDramaUsage(job.until, {
@@ -96,7 +98,11 @@ export function quoteDrama(
   const all = [...subtasks, { stage: "drama", model: model.id, amount: fee.amount }];
   return {
     maxUsage,
-    quote: { ...fee, amount: all.map(({ amount }) => amount).reduce(addFractions) },
+    quote: {
+      ...fee,
+      amount: all.map(({ amount }) => amount).reduce(addFractions),
+      shares: quotaShares(subtasks),
+    },
     parts: quotedParts(all, config.service.currencyScale),
   };
 }
@@ -230,20 +236,23 @@ export function chargeDrama(
     },
   ];
   const amount = lines.map((line) => line.amount).reduce(addFractions);
-  const shares = apportion(lines.map((line) => line.amount), amount, scale)
+  const amounts = apportion(lines.map((line) => line.amount), amount, scale)
     .map((share) => formatDecimal(share));
-  const items: UsageItem[] = lines.map(({ item }, at) => ({ ...item, amount: shares[at]! }));
+  const items: UsageItem[] = lines.map(({ item }, at) => ({ ...item, amount: amounts[at]! }));
   return {
     charge: {
       amount,
       units: 0n,
+      shares: quotaShares(
+        lines.slice(0, -1).map(({ item: { stage, usage }, amount }) => ({ stage, usage, amount })),
+      ),
       usage: { ...total, items },
       served: { upstream: null, cost: sumOfCosts([...lines, ...unpaid].map(({ cost }) => cost)) },
     },
     parts: [
       ...lines.map(({ item: { stage, model }, upstream, cost }, at) => ({
         ...{ stage, model, upstream, cost },
-        amount: shares[at]!,
+        amount: amounts[at]!,
       })),
       ...unpaid.map(({ stage, model, upstream, cost }) => ({
         ...{ stage, model, upstream, cost },
