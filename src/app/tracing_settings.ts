@@ -35,7 +35,7 @@ export const TRACING_VARIABLES = {
   OTEL_TRACES_EXPORTER: optional(oneOf(["otlp", "none"])),
   OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: endpoint,
-  OTEL_EXPORTER_OTLP_PROTOCOL: optional(oneOf(["http/json"])),
+  OTEL_EXPORTER_OTLP_PROTOCOL: optional(oneOf(["http/protobuf"])),
   OTEL_EXPORTER_OTLP_HEADERS: pairs,
   OTEL_EXPORTER_OTLP_TIMEOUT: optional(wholeNumber(1, 600_000, 10_000)),
   OTEL_SERVICE_NAME: optional(z.string()),
@@ -46,7 +46,7 @@ export const TRACING_VARIABLES = {
   ),
   OTEL_BSP_SCHEDULE_DELAY: optional(wholeNumber(1, 600_000, 5_000)),
   OTEL_BSP_MAX_QUEUE_SIZE: optional(wholeNumber(1, 1_000_000, 10_000)),
-  OTEL_BSP_MAX_EXPORT_BATCH_SIZE: optional(wholeNumber(1, 10_000, 512)),
+  OTEL_BSP_MAX_EXPORT_BATCH_SIZE: optional(wholeNumber(1, 10_000, 2_048)),
 };
 
 const Variables = z.object(TRACING_VARIABLES);
@@ -69,7 +69,7 @@ export function toTracingSettings(env: z.infer<typeof Variables>): TracingSettin
     ratio: env.OTEL_TRACES_SAMPLER_ARG ?? 1,
     limits: {
       spansMax: env.OTEL_BSP_MAX_QUEUE_SIZE ?? 10_000,
-      batchMax: env.OTEL_BSP_MAX_EXPORT_BATCH_SIZE ?? 512,
+      batchMax: env.OTEL_BSP_MAX_EXPORT_BATCH_SIZE ?? 2_048,
       gatherMs: env.OTEL_BSP_SCHEDULE_DELAY ?? 5_000,
       timeoutMs: env.OTEL_EXPORTER_OTLP_TIMEOUT ?? 10_000,
       closeMs: 3_000,

@@ -1,11 +1,11 @@
 import { withTimeout } from "../../lib/timers.ts";
-import { toOtlpJson, type TraceResource } from "./otlp_json.ts";
+import { OtlpBatch, type TraceResource } from "./otlp_protobuf.ts";
 import type { Span, SpanSink } from "./span.ts";
 
 export interface ExporterLimits {
-  /** Spans that may wait; more are lost. */
+  /** Spans that may wait while others are sent; more are lost. */
   spansMax: number;
-  /** Spans of one export. */
+  /** With so many an export begins at once. */
   batchMax: number;
   /** How long the first span of a batch waits for others. */
   gatherMs: number;
@@ -29,7 +29,7 @@ export interface ExporterOptions {
  * not take is lost and counted, not repeated: what waits must stay small, and the next requests have traces too.
  */
 export class SpanExporter implements SpanSink, AsyncDisposable {
-  #waiting: Span[] = [];
+  #batch = new OtlpBatch();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #sending: Promise<void> | null = null;
   #isClosed = false;
@@ -38,11 +38,11 @@ export class SpanExporter implements SpanSink, AsyncDisposable {
 
   add(span: Span): void {
     const { spansMax, batchMax } = this.options.limits;
-    if (this.#isClosed || this.#waiting.length >= spansMax) {
+    if (this.#isClosed || this.#batch.count >= spansMax) {
       return this.options.onLoss({ spans: 1, reason: "full" });
     }
-    this.#waiting.push(span);
-    if (this.#waiting.length >= batchMax) void this.flush();
+    this.#batch.add(span);
+    if (this.#batch.count >= batchMax) void this.flush();
     else this.#schedule();
   }
 
@@ -61,25 +61,27 @@ export class SpanExporter implements SpanSink, AsyncDisposable {
   }
 
   async #sendAll(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      await this.#send(this.#waiting.splice(0, this.options.limits.batchMax));
+    while (this.#batch.count > 0) {
+      const batch = this.#batch;
+      this.#batch = new OtlpBatch();
+      await this.#send(batch);
     }
   }
 
-  async #send(spans: readonly Span[]): Promise<void> {
+  async #send(batch: OtlpBatch): Promise<void> {
     const { url, headers, resource, limits: { timeoutMs }, onLoss } = this.options;
     try {
       const response = await fetch(url, {
         method: "POST",
-        headers: { ...headers, "content-type": "application/json" },
-        body: toOtlpJson(spans, resource),
+        headers: { ...headers, "content-type": "application/x-protobuf" },
+        body: batch.toBytes(resource),
         signal: AbortSignal.timeout(timeoutMs),
       });
       await response.body?.cancel();
       if (response.ok) return;
-      onLoss({ spans: spans.length, reason: "failed", error: `status ${response.status}` });
+      onLoss({ spans: batch.count, reason: "failed", error: `status ${response.status}` });
     } catch (error) {
-      onLoss({ spans: spans.length, reason: "failed", error });
+      onLoss({ spans: batch.count, reason: "failed", error });
     }
   }
 

@@ -6,6 +6,12 @@ import { SpanExporter } from "./span_exporter.ts";
 const ROOT = { traceId: "a".repeat(32), spanId: "", state: "" };
 const RESOURCE = { attributes: { "service.name": "test" }, version: "1" };
 
+const VALUES = {
+  ...{ text: "a", empty: "", words: "日本 \u{1f30a}", long: "x".repeat(100_000) },
+  ...{ whole: 7, negative: -3, large: 2 ** 53 - 1, zero: 0, part: 0.5, huge: 1e300 },
+  ...{ yes: true, no: false, list: ["a", "é"] },
+};
+
 function openExporter(url: string, limits: { spansMax?: number; batchMax?: number } = {}) {
   const lost: { spans: number; reason: string }[] = [];
   const exporter = new SpanExporter({
@@ -29,7 +35,7 @@ Deno.test("spans leave in batches, the last ones when it closes, with every kind
     for (const name of ["1", "2", "3"]) add(name);
     const span = new Span(exporter, "all", ROOT, {
       kind: "client",
-      attributes: { text: "a", whole: 7, part: 0.5, yes: true, list: ["a", "b"] },
+      attributes: { ...VALUES },
     });
     span.addEvent("first byte");
     span.fail("timeout");
@@ -39,10 +45,11 @@ Deno.test("spans leave in batches, the last ones when it closes, with every kind
     add("last");
     assert.deepEqual(lost, []);
   }
-  assert.deepEqual(collector.spans.map(({ name }) => name), ["1", "2", "3", "all", "last"]);
-  const { attributes, status, events, resource, kind } = collector.spans[3]!;
+  assert.deepEqual(collector.spans.map(({ name }) => name), ["all", "3", "2", "1", "last"]);
+  const { attributes, status, events, resource, kind, startedAt } = collector.spans[0]!;
+  assert.ok(Math.abs(Number(startedAt / 1_000_000n) - Date.now()) < 60_000, "in nanoseconds");
   assert.deepEqual(attributes, {
-    ...{ text: "a", whole: 7, part: 0.5, yes: true, list: ["a", "b"] },
+    ...VALUES,
     "error.type": "timeout",
   });
   assert.deepEqual(
