@@ -2,6 +2,7 @@ import type { NewAccount } from "../../../schemas/requests.ts";
 import { createAccount, findAccount, listAccounts } from "../../domain/accounts/accounts.ts";
 import { requireConfigured } from "../../domain/accounts/require_configured.ts";
 import { readBalance } from "../../domain/ledger/balance.ts";
+import { withPlanName } from "../endpoints/balance.ts";
 import { type BodyEndpoint, type Endpoint, sendJson } from "../exchange.ts";
 import { readPage, sendJsonPage } from "../paging.ts";
 import type { RouteDeps } from "../routes/route.ts";
@@ -26,12 +27,8 @@ export function listAccountsEndpoint({ database }: RouteDeps): Endpoint {
 export function retrieveAccount({ database }: RouteDeps): Endpoint {
   return async function retrieveAccount(c) {
     const account = await findAccount(database.sql, c.req.param("id") ?? "");
-    const { currency } = c.env.config.service;
-    return sendJson(
-      JSON.stringify({
-        ...account,
-        balance: await readBalance(database.sql, account.id, currency),
-      }),
-    );
+    const { config } = c.env;
+    const balance = await readBalance(database.sql, account.id, config.service.currency);
+    return sendJson(JSON.stringify({ ...account, balance: withPlanName(config, balance) }));
   };
 }
