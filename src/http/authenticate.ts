@@ -10,6 +10,7 @@ import { OpenRequest } from "../domain/requests/open_request.ts";
 import type { RequestLog } from "../domain/requests/request_log.ts";
 import { traced } from "../platform/tracing/traced.ts";
 import type { Endpoint, HttpContext, HttpExchange } from "./exchange.ts";
+import { refuseRepeated, repeatedParameter } from "./repeated_parameter.ts";
 
 export interface AuthenticateDeps {
   apiKeys: ApiKeyCache;
@@ -64,7 +65,11 @@ export function authenticated(
     const exchange = c.env;
     const { headers } = c.req.raw;
     exchange.route = route;
-    const next = readClientRequestId(exchange, headers) ? endpoint : invalidClientRequestId;
+    const next = !readClientRequestId(exchange, headers)
+      ? invalidClientRequestId
+      : repeatedParameter(c.req.url) === null
+      ? endpoint
+      : refuseRepeated;
     if (exchange.caller !== null) return proceed(c, exchange.caller, next);
     const key = readApiKey(headers);
     const caller = traced(

@@ -445,7 +445,7 @@ export interface ModelEntry {
    */
   scenarios: string[];
   /**
-   * available; preview; deprecated (works, responses have a Deprecation header); unavailable (requests are rejected, and the model is listed only with ?status=unavailable).
+   * available; preview; deprecated (works, responses have a Deprecation header); unavailable (requests are rejected, and the model is not listed).
    */
   status: "available" | "preview" | "deprecated" | "unavailable";
   /**
