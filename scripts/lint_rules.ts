@@ -22,6 +22,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   "platform/queue": 3,
   "platform/secrets": 3,
   "domain/accounts": 4,
+  "domain/catalogue": 4,
   "domain/files": 4,
   "domain/idempotency": 4,
   "domain/ledger": 4,

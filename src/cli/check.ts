@@ -1,32 +1,37 @@
 import { compileConfig } from "../platform/config/compile.ts";
 import { ConfigError, renderIssues } from "../platform/config/issues.ts";
 import { readConfigText } from "../platform/config/config_store.ts";
-import type { ConfigIssue } from "../platform/config/issues.ts";
-import type { Config } from "../platform/config/config.ts";
 import { withSecretFiles } from "../lib/yaml/secret_files.ts";
 import { buildCapabilities } from "../app/build_capabilities.ts";
 import type { Command, Terminal } from "./command.ts";
 
 /** Reads and compiles a configuration file as the gateway does at start. */
 export async function compileFile(terminal: Terminal, file: string) {
-  let source = "";
-  let config: Config | null = null;
-  let issues: ConfigIssue[];
-  let files: ReadonlyMap<string, string> = new Map();
   try {
-    source = await readConfigText(file);
-    const environment = withSecretFiles(terminal.environment);
-    ({ config, issues, files } = compileConfig({
-      file,
-      source,
-      environment,
-      capabilities: buildCapabilities(),
-      now: Date.now(),
-    }));
+    return compileText(terminal, file, await readConfigText(file));
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    issues = error.issues;
+    const { issues } = error;
+    const files: ReadonlyMap<string, string> = new Map();
+    return {
+      config: null,
+      issues,
+      source: "",
+      files,
+      report: renderIssues(file, "", issues, terminal),
+    };
   }
+}
+
+/** Compiles a text as if it were the file. */
+export function compileText(terminal: Terminal, file: string, source: string) {
+  const { config, issues, files } = compileConfig({
+    file,
+    source,
+    environment: withSecretFiles(terminal.environment),
+    capabilities: buildCapabilities(),
+    now: Date.now(),
+  });
   return { config, issues, source, files, report: renderIssues(file, source, issues, terminal) };
 }
 

@@ -16,6 +16,7 @@ import { personOperator, personPassword } from "./people.ts";
 import { runPlan } from "./plan.ts";
 import { providerTest } from "./provider.ts";
 import { reload } from "./reload.ts";
+import { pricesExport, pricesImport } from "./prices.ts";
 import { requestList, requestShow } from "./request.ts";
 import { rollback } from "./rollback.ts";
 import { runRoutes } from "./routes.ts";
@@ -48,6 +49,8 @@ export const COMMANDS: readonly [name: string, command: Command][] = [
   ["provider test", providerTest],
   ["upstream list", upstreamList],
   ["secrets rotate", secretsRotate],
+  ["prices import", pricesImport],
+  ["prices export", pricesExport],
   ["request list", requestList],
   ["request show", requestShow],
   ["storage list", storageList],
