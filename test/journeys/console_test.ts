@@ -278,7 +278,7 @@ Deno.test("an operator books credit once per reference, and sets the plan", STRI
   assert.equal(plan.status, 303);
   const { available_balance, plan: now } = await (await customer.get("/console/api/balance"))
     .json();
-  assert.deepEqual([available_balance, now.name], ["10.00", "pro"]);
+  assert.deepEqual([available_balance, now.name], ["10.00", "Pro"]);
   const shown = await person.read(path);
   assert.ok(shown.includes("$10.00") && shown.includes("bob@example.org"));
   const found = await person.read("/console/operator/accounts?q=BOB%40");

@@ -66,7 +66,7 @@ export const adminOperationRoutes: RouteArea = {
       method: "GET",
       path: "/admin/v1/config/previous",
       auth: "admin_token",
-      scope: "configuration",
+      scope: "read",
       summary: "Retrieve the text of the previous configuration",
       responses: { 200: json("ConfigText", "The configuration as it was written.") },
       example: {},

@@ -194,14 +194,16 @@ export class ConfigStore {
       if (!accepted) return this.#rejectReload(cause, source, issues);
     }
     const changes = diffConfigs(describeConfig(this.#current), describeConfig(config));
+    const wasRejected = !this.#last.ok;
     this.#last = this.#recordReload(cause, config.version, issues, changes);
     this.#logWarnings(issues);
     // Swapped in even if the file has not changed: the environment may have changed.
     this.#current = config;
     this.#text = { source, files };
     this.#notifyListeners(config);
-    if (changes.length > 0) {
-      this.#lastChange = this.#last;
+    if (changes.length > 0) this.#lastChange = this.#last;
+    // A file that was rejected and is mended is news, even if it is as it was before.
+    if (changes.length > 0 || wasRejected) {
       log.info("configuration reloaded", {
         cause,
         version: config.version,

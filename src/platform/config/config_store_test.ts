@@ -69,6 +69,22 @@ Deno.test("a valid file replaces the whole configuration, and a reader of the ol
   assert.deepEqual(opened.logged.map(({ message }) => message), ["configuration reloaded"]);
 });
 
+Deno.test("a file that was invalid and is as before again is logged; a reload without changes is not", async () => {
+  await using opened = await openStore();
+  const { configStore, file } = opened;
+  const text = await Deno.readTextFile(file);
+  await opened.write("models: 5");
+  assert.equal((await configStore.reload("file")).ok, false);
+  for (let n = 0; n < 2; n++) {
+    await opened.write(text);
+    assert.equal((await configStore.reload("file")).ok, true);
+  }
+  assert.deepEqual(opened.logged.map(({ message }) => message), [
+    "configuration reload failed, previous configuration stays active",
+    "configuration reloaded",
+  ]);
+});
+
 Deno.test("an invalid file changes nothing and is reported with all issues", async () => {
   await using opened = await openStore();
   const { configStore } = opened;

@@ -147,7 +147,7 @@ export class GraphileQueue implements Queue {
         pollInterval: POLL_MS,
         logger: new Logger(() => (level, message) => {
           if (level === "error" || level === "warning") {
-            this.#options.log.warn("queue worker warning", { kind, message });
+            this.#options.log.warn("queue worker warning", { kind, reason: message });
           }
         }),
         preset: {
