@@ -45,6 +45,8 @@ export interface MediaModelType extends CommonRules {
 
 /** Kinds of media that are made and stored. */
 export type MediaKind = "image" | "audio" | "video";
+/** Texts are results of dramas; models neither take nor make them. */
+export type FileKind = MediaKind | "text";
 
 /** A JSON Schema of an object. */
 export interface RequestSchema {
@@ -82,7 +84,7 @@ export type FindFile = (id: string) => Promise<InputFile | null>;
 
 export interface InputFile {
   readonly id: string;
-  readonly kind: MediaKind;
+  readonly kind: FileKind;
   readonly durationMs: number | null;
 }
 

@@ -1,6 +1,7 @@
 import { ApiError, type ApiErrorCode } from "../lib/api_error.ts";
 import { notOffered } from "../lib/not_offered.ts";
 import type {
+  FileKind,
   FindFile,
   InputFile,
   InputRef,
@@ -13,7 +14,8 @@ import type {
 /** Prompts of models that declare no limit of their own, in characters. */
 const DEFAULT_PROMPT_MAX = 32_000;
 const FILE_ID = /^file_/;
-const FILE_KINDS: Readonly<Record<MediaKind, string>> = {
+const FILE_KINDS: Readonly<Record<FileKind, string>> = {
+  text: "a text",
   image: "an image",
   audio: "audio",
   video: "a video",
@@ -159,7 +161,7 @@ export async function readFile(
       param,
     });
   }
-  if (kinds.includes(file.kind)) return file;
+  if ((kinds as readonly FileKind[]).includes(file.kind)) return file;
   throw new ApiError(
     "invalid_value",
     `${param} must be the id of ${

@@ -61,12 +61,13 @@ export async function openFileGateway(
   };
 }
 
+/** All files in a folder but the one that names it. */
 export async function filesIn(folder: string): Promise<string[]> {
   const found: string[] = [];
   try {
     for await (const { name, isDirectory } of Deno.readDir(folder)) {
       if (isDirectory) found.push(...await filesIn(`${folder}/${name}`));
-      else found.push(`${folder}/${name}`);
+      else if (name !== "store-id") found.push(`${folder}/${name}`);
     }
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) throw error;

@@ -1,6 +1,6 @@
-import type { MediaKind } from "../../model_types/definition.ts";
+import type { FileKind, MediaKind } from "../../model_types/definition.ts";
 
-export type { MediaKind };
+export type { FileKind, MediaKind };
 
 /** A file that is complete and may be read. */
 export interface StoredFile {
@@ -13,7 +13,7 @@ export interface StoredFile {
   readonly filename: string;
   /** Detected from the content, never from the name or from what a client states. */
   readonly mimeType: string;
-  readonly kind: MediaKind;
+  readonly kind: FileKind;
   readonly bytes: number;
   /** Hexadecimal. */
   readonly sha256: string;
@@ -54,6 +54,13 @@ export interface NewOutput {
   readonly name?: string;
 }
 
+export interface NewJson {
+  readonly taskId: string;
+  readonly value: unknown;
+  /** Without extension. */
+  readonly name: string;
+}
+
 /** Uploads and outputs: rows in Postgres, bytes in a folder or a bucket. */
 export interface Files {
   /**
@@ -63,6 +70,8 @@ export interface Files {
   upload(account: string, file: NewUpload, spaceBytes: number): Promise<StoredFile>;
   /** Stores a result. Throws `BadOutput` when the bytes are not what the model makes, or too many. */
   storeOutput(account: string, output: NewOutput): Promise<StoredFile>;
+  /** Stores a result that is JSON. */
+  storeJson(account: string, output: NewJson): Promise<StoredFile>;
   /** Null for a file that does not exist, belongs to another account, is deleted or has expired. */
   find(account: string, id: string): Promise<StoredFile | null>;
   /** By id alone, for requests with a signed URL. */

@@ -1,9 +1,13 @@
-import type { MediaKind } from "./files.ts";
+import type { FileKind, MediaKind } from "./files.ts";
 
-export interface MediaType {
+export interface FileType {
   readonly mimeType: string;
-  readonly kind: MediaKind;
+  readonly kind: FileKind;
   readonly extension: string;
+}
+
+export interface MediaType extends FileType {
+  readonly kind: MediaKind;
 }
 
 /** Accepted types, by the sniffer's name. A browser executes none of them. */
@@ -54,6 +58,13 @@ const ALIASES: Readonly<Record<string, string>> = {
   "video/x-matroska": "video/matroska",
   "video/MP1S": "video/mpeg",
   "video/MP2P": "video/mpeg",
+};
+
+/** Results of dramas, which this service writes itself. */
+export const JSON_TEXT: FileType = {
+  mimeType: "application/json",
+  kind: "text",
+  extension: "json",
 };
 
 /** Samples without a header: the only accepted type that cannot be detected from its bytes. */

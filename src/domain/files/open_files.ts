@@ -5,14 +5,14 @@ import type { Queries } from "../../platform/database/database.ts";
 import { isStorageDown } from "../../platform/database/storage_error.ts";
 import { cleanFiles } from "./clean.ts";
 import { safeFilename } from "./filename.ts";
-import { BadOutput, type Files, type MediaKind, type StoredFile } from "./files.ts";
+import type { FileKind, Files, StoredFile } from "./files.ts";
 import { HashingReader } from "./hashing_reader.ts";
-import { RAW_AUDIO } from "./media_types.ts";
 import { MediaProbe } from "./media_probe.ts";
 import { expireRow, findRow, listRows, toStoredFile } from "./rows.ts";
 import { UrlSigner } from "./signed_url.ts";
 import { RowWrites } from "./row_writes.ts";
-import { type FileParts, storeFile } from "./store_file.ts";
+import { storeFile } from "./store_file.ts";
+import { type OutputParts, storeJson, storeOutput } from "./store_output.ts";
 import { Stores } from "./stores.ts";
 import { UnlistedBytes } from "./unlisted_bytes.ts";
 import { UnlistedOutputs } from "./unlisted_outputs.ts";
@@ -46,13 +46,6 @@ export interface OpenFiles extends Files, AsyncDisposable {
 const CALLBACK_SECONDS = 48 * 3600;
 const FILE_ID = /^file_[0-9a-z]{26}$/;
 
-/** Outputs may be larger than uploads. */
-const OUTPUT_BYTES_MAX: Readonly<Record<MediaKind, number>> = {
-  image: 64 * 1024 * 1024,
-  audio: 256 * 1024 * 1024,
-  video: 2 * 1024 * 1024 * 1024,
-};
-
 export async function openFiles(options: FilesOptions): Promise<OpenFiles> {
   const { sql, storage, log } = options;
   const stores = new Stores(options.dataDir, storage);
@@ -82,6 +75,7 @@ export async function openFiles(options: FilesOptions): Promise<OpenFiles> {
   return {
     upload: (account, upload, spaceBytes) => storeUpload(parts, account, upload, spaceBytes),
     storeOutput: (account, output) => storeOutput(parts, account, output),
+    storeJson: (account, output) => storeJson(parts, account, output),
     ...fileReader(sql, stores),
     async remove(account, id) {
       return FILE_ID.test(id) && await expireRow(sql, account, id) !== null;
@@ -114,12 +108,8 @@ function openProbe(log: FilesOptions["log"]): MediaProbe {
   });
 }
 
-interface StorageParts extends FileParts {
-  storage: FilesOptions["storage"];
-}
-
 async function storeUpload(
-  parts: StorageParts,
+  parts: OutputParts,
   account: string,
   { filename, body, announcedBytes }: Parameters<Files["upload"]>[1],
   spaceBytes: number,
@@ -142,38 +132,6 @@ async function storeUpload(
       tooLarge: () => tooLarge(type.kind, kindMax),
       space: { bytes: spaceBytes, noRoom: (taken) => noRoom(spaceBytes, taken) },
       keepDays,
-    });
-  } finally {
-    await reader.close();
-  }
-}
-
-async function storeOutput(
-  parts: StorageParts,
-  account: string,
-  { taskId, body, kind, mimeType, name = "output" }: Parameters<Files["storeOutput"]>[1],
-): Promise<StoredFile> {
-  const reader = new HashingReader(body);
-  try {
-    const head = await reader.peek();
-    const sniffed = await parts.probe.sniff(account, head);
-    const type = sniffed.type ?? (mimeType === RAW_AUDIO.mimeType ? RAW_AUDIO : null);
-    if (head.length === 0) throw new BadOutput("the output is empty");
-    if (type?.kind !== kind) {
-      throw new BadOutput(`the output is ${type?.mimeType ?? "no media"}, not ${kind}`);
-    }
-    return await storeFile(parts, {
-      account,
-      origin: "output",
-      taskId,
-      filename: safeFilename(`${name}.${type.extension}`, type.extension),
-      type,
-      sniffed: sniffed.facts,
-      reader,
-      bytesMax: OUTPUT_BYTES_MAX[kind],
-      tooLarge: () => new BadOutput("the output is too large"),
-      space: null,
-      keepDays: parts.storage().outputs.keepDays,
     });
   } finally {
     await reader.close();
@@ -250,7 +208,7 @@ async function sniffUpload(probe: MediaProbe, account: string, reader: HashingRe
   return { type, facts };
 }
 
-function tooLarge(kind: MediaKind, bytesMax: number): ApiError {
+function tooLarge(kind: FileKind, bytesMax: number): ApiError {
   const message = `The file is too large: ${kind} may have ${bytesMax} bytes.`;
   return new ApiError("payload_too_large", message, { param: "file" });
 }

@@ -1,6 +1,6 @@
 import { ApiError } from "../../lib/api_error.ts";
 import type { Queries } from "../../platform/database/database.ts";
-import type { MediaKind, StoredFile } from "./files.ts";
+import type { FileKind, StoredFile } from "./files.ts";
 import type { StoreName } from "./stores.ts";
 
 /** The maximum duration of an upload; a row that is not ready after it is abandoned. */
@@ -14,7 +14,7 @@ export interface FileRow {
   store: StoreName;
   filename: string;
   mime_type: string;
-  kind: MediaKind;
+  kind: FileKind;
   bytes: string;
   sha256: string;
   width: number | null;

@@ -2,7 +2,7 @@ import { newId } from "../../lib/ids.ts";
 import type { Queries } from "../../platform/database/database.ts";
 import type { StoredFile } from "./files.ts";
 import type { HashingReader } from "./hashing_reader.ts";
-import type { MediaType } from "./media_types.ts";
+import type { FileType } from "./media_types.ts";
 import type { MediaFacts } from "./media_facts.ts";
 import type { MediaProbe } from "./media_probe.ts";
 import { deleteRow, reserveRow, toStoredFile } from "./rows.ts";
@@ -15,7 +15,7 @@ export interface Incoming {
   origin: "upload" | "output";
   taskId: string | null;
   filename: string;
-  type: MediaType;
+  type: FileType;
   /** What its first bytes say. */
   sniffed: MediaFacts;
   reader: HashingReader;
@@ -67,8 +67,11 @@ export async function storeFile(
     await store.put(id, reader.chunks(incoming.bytesMax, incoming.tooLarge));
     const { bytes } = reader;
     const { kind, mimeType } = type;
-    const subject = { kind, mimeType, bytes, head: reader.head(), sniffed: incoming.sniffed };
-    const measured = await probe.probe(incoming.account, store, id, subject);
+    const { account, sniffed } = incoming;
+    const measured = kind === "text" ? sniffed : await probe.probe(account, store, id, {
+      ...{ kind, mimeType, bytes, sniffed },
+      head: reader.head(),
+    });
     const row = await rows.complete(id, {
       ...measured,
       bytes,

@@ -95,10 +95,10 @@ async function respondWithImages(
     return sendJson(JSON.stringify({ ...task, data: [] }), 202, headers);
   }
   if (!isInline) {
-    const data = task.output.flatMap((output) => "url" in output ? [{ url: output.url }] : []);
+    const data = task.output.map(({ url }) => ({ url }));
     return sendJson(JSON.stringify({ ...task, data }), 200, headers);
   }
-  const ids = task.output.flatMap((output) => "file_id" in output ? [output.file_id] : []);
+  const ids = task.output.flatMap(({ file_id }) => file_id === undefined ? [] : [file_id]);
   const files = await Promise.all(ids.map((id) => deps.tasks.files.find(row.account_id, id)));
   if (files.includes(null)) {
     throw new ApiError("file_not_found", "The images of this request have expired.", {

@@ -4,7 +4,7 @@ import { Badge } from "../parts.tsx";
 import { readableName } from "../readable_name.ts";
 
 type Output = RenderedTask["output"][number];
-type FileOutput = Extract<Output, { url: string }>;
+type FileOutput = Exclude<Output, { content: unknown }>;
 
 /** A stage of a drama, as the task shows it. */
 export interface StageView {
@@ -16,7 +16,7 @@ export interface StageView {
 
 /** Results: text first, then images, videos and audio. */
 export function Outputs({ outputs }: { outputs: readonly Output[] }) {
-  const files = outputs.filter((output): output is FileOutput => "url" in output);
+  const files = outputs.filter((output): output is FileOutput => !("content" in output));
   const texts = outputs.filter((output) => "content" in output);
   return (
     <div class="stack">

@@ -5,7 +5,7 @@ import type { Model } from "../../platform/config/config.ts";
 import type { Files } from "../../domain/files/files.ts";
 import type { TaskDeps } from "../tasks/deps.ts";
 import { findTask, taskNotFound } from "../tasks/find_task.ts";
-import { isOver, type StoredOutput, type TaskStage } from "../tasks/task.ts";
+import { isOver, type StoredOutput, type TaskStage, TextFile } from "../tasks/task.ts";
 import { readFile } from "../../model_types/limits.ts";
 import { checkDramaLimits, checkStage } from "../../model_types/drama.ts";
 import type { Character, DramaJob, GivenStages, Roles, Script, StoredPipeline } from "./drama.ts";
@@ -144,6 +144,7 @@ async function givenBy(
   stages: readonly TaskStage[],
 ): Promise<GivenStages> {
   const texts: { script?: Script; roles?: Roles } = {};
+  const textFiles: { script?: TextFile; roles?: TextFile } = {};
   const keys = { image: "images", video: "videos", audio: "lines" } as const;
   const found: Record<"images" | "videos" | "lines", Record<string, StoredOutput>> = {
     images: {},
@@ -154,15 +155,19 @@ async function givenBy(
     if ("content" in output) {
       if (output.type === "script") texts.script = parseScript(output.content);
       else texts.roles = parseRoles(output.content);
+      const { type, file } = output;
+      if (file !== undefined && await files.find(account, file.file_id) !== null) {
+        textFiles[type === "script" ? "script" : "roles"] = file;
+      }
     } else if (output.shot !== undefined && await files.find(account, output.file_id) !== null) {
       const { shot, ...stored } = output;
       found[keys[output.type]][shot] = stored;
     }
   }
-  return { ...texts, ...found };
+  return { ...texts, texts: textFiles, ...found };
 }
 
 /** Images of another aspect ratio cannot be used; texts can. */
-function textsOf({ script, roles }: GivenStages): GivenStages {
-  return { ...(script && { script }), ...(roles && { roles }) };
+function textsOf({ script, roles, texts }: GivenStages): GivenStages {
+  return { ...(script && { script }), ...(roles && { roles }), ...(texts && { texts }) };
 }

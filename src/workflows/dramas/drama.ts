@@ -5,7 +5,7 @@ import type {
 } from "../../platform/config/config.ts";
 import type { PriceSnapshot } from "../../domain/pricing/snapshot.ts";
 import type { DramaStage } from "../../model_types/drama.ts";
-import type { StoredOutput, TaskStage } from "../tasks/task.ts";
+import type { StoredOutput, TaskStage, TextFile } from "../tasks/task.ts";
 
 /** Result of the script stage: one scene is one shot. */
 export interface Script {
@@ -60,6 +60,8 @@ export interface DramaJob {
 export interface GivenStages {
   readonly script?: Script;
   readonly roles?: Roles;
+  /** The same as files. */
+  readonly texts?: { readonly script?: TextFile; readonly roles?: TextFile };
   readonly images?: Readonly<Record<string, StoredOutput>>;
   readonly videos?: Readonly<Record<string, StoredOutput>>;
   /** Spoken lines, as audio. */

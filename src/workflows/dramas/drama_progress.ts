@@ -1,4 +1,4 @@
-import { isOver, type StoredOutput, type TaskOutput } from "../tasks/task.ts";
+import { isOver, type StoredOutput, type TaskOutput, TextFile, TextOutput } from "../tasks/task.ts";
 import { type DramaStage, type MadeUnits, stagesUntil } from "../../model_types/drama.ts";
 import type { DramaJob, Roles, Script, StageStatus } from "./drama.ts";
 import type { PricedSubtask } from "./price_drama.ts";
@@ -199,9 +199,9 @@ function givenOf({ given }: DramaJob, subtask: string): TaskOutput | undefined {
   const [kind, shot = ""] = subtask.split("/");
   switch (kind) {
     case "script":
-      return given.script && { index: 0, type: kind, content: given.script };
+      return given.script && givenText(kind, given.script, given.texts?.script);
     case "roles":
-      return given.roles && { index: 0, type: kind, content: given.roles };
+      return given.roles && givenText(kind, given.roles, given.texts?.roles);
     case "storyboard":
       return given.images?.[shot];
     case "video":
@@ -209,6 +209,10 @@ function givenOf({ given }: DramaJob, subtask: string): TaskOutput | undefined {
     default:
       return given.lines?.[shot];
   }
+}
+
+function givenText(type: string, content: unknown, file: TextFile | undefined): TextOutput {
+  return { index: 0, type, content, ...(file === undefined ? {} : { file }) };
 }
 
 function contentOf({ status, output }: SubtaskState): unknown {
@@ -248,7 +252,7 @@ function stageStatus(
     outputs: states.filter(({ status }) => status === "done").map(
       ({ shot, output }, index): TaskOutput =>
         shot === null
-          ? { index, type: stage, content: (output as { content: unknown }).content }
+          ? { ...output as TextOutput, index, type: stage }
           : { ...output as StoredOutput, index, shot },
     ),
   };

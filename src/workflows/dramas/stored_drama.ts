@@ -2,7 +2,7 @@ import { z } from "zod";
 import { storedPrice } from "../../domain/pricing/stored_price.ts";
 import { parseStored } from "../../lib/stored_json.ts";
 import type { OptionalStage } from "../../platform/config/config.ts";
-import { storedOutput } from "../tasks/stored_task.ts";
+import { storedOutput, textFile } from "../tasks/stored_task.ts";
 import { DRAMA_STAGES } from "../../model_types/drama.ts";
 import type { DramaJob, Roles, Script } from "./drama.ts";
 import type { TextJob } from "./write_text.ts";
@@ -86,6 +86,7 @@ const dramaJob: z.ZodType<DramaJob> = z.object({
   given: z.object({
     script: script.optional(),
     roles: roles.optional(),
+    texts: z.object({ script: textFile.optional(), roles: textFile.optional() }).optional(),
     images: byShot,
     videos: byShot,
     lines: byShot,

@@ -72,9 +72,14 @@ export async function writeText(
     return "done";
   }
   const content = job.stage === "roles" ? completeRoles(answer as Roles, job.characters) : answer;
+  const { id: file_id, mimeType: mime_type, bytes } = await deps.files.storeJson(task.account_id, {
+    taskId: task.id,
+    value: content,
+    name: `${task.id}-${job.stage}`,
+  });
   await finishTask(deps, task, {
     status: "succeeded",
-    outputs: [{ index: 0, type: job.stage, content }],
+    outputs: [{ index: 0, type: job.stage, content, file: { file_id, mime_type, bytes } }],
     ...served,
   });
   return "done";

@@ -1,3 +1,4 @@
+import type { MediaKind } from "../../model_types/definition.ts";
 import { mediaDefinitionOf } from "../../model_types/model_types.ts";
 import { BadOutput, type StoredFile } from "../../domain/files/files.ts";
 import { RAW_AUDIO } from "../../domain/files/media_types.ts";
@@ -99,7 +100,8 @@ function isRawAudio({ job }: AssignedStep["task"]): boolean {
 export function outputOf(index: number, file: StoredFile): StoredOutput {
   return {
     index,
-    type: file.kind,
+    // Jobs make media.
+    type: file.kind as MediaKind,
     file_id: file.id,
     mime_type: file.mimeType,
     bytes: file.bytes,

@@ -1,6 +1,12 @@
 import type { Files } from "../../domain/files/files.ts";
 import { toReceipt } from "../../domain/ledger/receipt.ts";
-import { receiptOf, type TaskOutput, type TaskRow, type TaskStage } from "./task.ts";
+import {
+  receiptOf,
+  type TaskOutput,
+  type TaskRow,
+  type TaskStage,
+  type TextOutput,
+} from "./task.ts";
 
 export interface RenderOptions {
   files: Pick<Files, "signedUrl">;
@@ -45,11 +51,21 @@ export function renderOutputs(
   { files, now }: Pick<RenderOptions, "files" | "now">,
 ) {
   return outputs.toSorted((a, b) => a.index - b.index).map(({ index: _, ...output }) => {
-    if ("content" in output) return output;
+    if ("content" in output) return renderText(output, { files, now });
     const { type, file_id, ...facts } = output;
     const { url, expiresAt } = files.signedUrl(file_id, now);
     return { type, url, file_id, ...facts, expires_at: expiresAt.toISOString() };
   });
+}
+
+function renderText(
+  { type, content, file, shot }: Omit<TextOutput, "index">,
+  { files, now }: Pick<RenderOptions, "files" | "now">,
+) {
+  const { url, expiresAt } = file === undefined
+    ? { url: undefined, expiresAt: undefined }
+    : files.signedUrl(file.file_id, now);
+  return { type, url, ...file, expires_at: expiresAt?.toISOString(), shot, content };
 }
 
 /** The stages of a pipeline, with URLs of their results so far. A stage of an ended task does not run. */

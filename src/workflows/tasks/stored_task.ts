@@ -2,7 +2,14 @@ import { z } from "zod";
 import { parseStored } from "../../lib/stored_json.ts";
 import type { MediaUsage, UpstreamOutput } from "../../upstream/media_adapter.ts";
 import type { TaskJob } from "../../model_types/definition.ts";
-import type { ClaimedRow, ClaimedTask, StoredOutput, TaskOutput, TaskStage } from "./task.ts";
+import type {
+  ClaimedRow,
+  ClaimedTask,
+  StoredOutput,
+  TaskOutput,
+  TaskStage,
+  TextFile,
+} from "./task.ts";
 
 /**
  * Schemas of the JSON columns of a task. A task outlives a deploy: a field that earlier versions did not write
@@ -34,10 +41,17 @@ export const storedOutput: z.ZodType<StoredOutput> = z.looseObject({
   shot: z.number().int().min(1).optional(),
 });
 
+export const textFile: z.ZodType<TextFile> = z.object({
+  file_id: z.string(),
+  mime_type: z.string(),
+  bytes: z.number(),
+});
+
 const textOutput = z.looseObject({
   index: z.number().int().min(0),
   type: z.string(),
   content: z.unknown().refine((content) => content !== undefined),
+  file: textFile.optional(),
   shot: z.number().int().min(1).optional(),
 });
 

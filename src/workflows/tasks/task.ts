@@ -46,7 +46,15 @@ export interface TextOutput {
   readonly index: number;
   readonly type: string;
   readonly content: unknown;
+  /** The same as a file. Texts of tasks that ended before they were files have none. */
+  readonly file?: TextFile;
   readonly shot?: number;
+}
+
+export interface TextFile {
+  readonly file_id: string;
+  readonly mime_type: string;
+  readonly bytes: number;
 }
 
 export type TaskOutput = StoredOutput | TextOutput;
