@@ -9,6 +9,7 @@ import { chatModel } from "./answer_chat.ts";
 import {
   CHAT_REQUEST,
   dramaRequest,
+  EMBEDDINGS_REQUEST,
   generationRequest,
   MESSAGES_REQUEST,
   RESPONSES_REQUEST,
@@ -32,7 +33,8 @@ export function createQuote(deps: QuoteEndpointDeps): BodyEndpoint<QuoteRequest>
     const request = await chargedRequest(deps, c, route, body);
     const { model: id } = request.body;
     const model = request.kind === "chat" ? chatModel(c, id) : requestedModel(c, id, route);
-    const call = callOf(c, null, request.kind === "chat" ? null : request.body.callback_url);
+    const isTask = request.kind === "media" || request.kind === "drama";
+    const call = callOf(c, null, isTask ? request.body.callback_url : null);
     const quote = await quoteRequest(deps, call, model, request);
     return sendJson(JSON.stringify({
       object: "quote",
@@ -50,7 +52,9 @@ export function createQuote(deps: QuoteEndpointDeps): BodyEndpoint<QuoteRequest>
   };
 }
 
-const CHARGED = new Set(["chat", "responses", "messages", "speech", "generation"]);
+const CHARGED = new Set([
+  ...["chat", "responses", "messages", "embeddings", "speech", "generation"],
+]);
 
 async function chargedRequest(
   deps: ResponsesDeps,
@@ -68,6 +72,9 @@ async function chargedRequest(
     return { kind: "chat", body: translate(chatModel(c, asked.model), asked).request };
   }
   if (route.operation === "chat") return { kind: "chat", body: CHAT_REQUEST.check(body) };
+  if (route.operation === "embeddings") {
+    return { kind: "embedding", body: EMBEDDINGS_REQUEST.check(body) };
+  }
   if (route.operation === "speech") return { kind: "media", body: SPEECH_REQUEST.check(body) };
   if (isPipeline(route.type)) return { kind: "drama", body: dramaRequest(route).check(body) };
   const request = generationRequest(route);
