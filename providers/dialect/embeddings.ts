@@ -34,11 +34,11 @@ export function embeddingAdapter(
   };
 }
 
-function readEmbeddings(
+async function readEmbeddings(
   reply: Uint8Array<ArrayBuffer>,
   wanted: number,
-): EmbeddingReply {
-  const { json, vectors } = liftVectors(reply, "embedding");
+): Promise<EmbeddingReply> {
+  const { json, vectors } = await liftVectors(reply, "embedding");
   const body = record(JSON.parse(json));
   const data = records(body?.data);
   const ordered = new Array<Uint8Array<ArrayBuffer>>(wanted);

@@ -40,8 +40,11 @@ function refuseTokens(): never {
   refuse("input", "This model takes texts, not tokens.");
 }
 
-function readEmbeddings(reply: Uint8Array<ArrayBuffer>, wanted: number): EmbeddingReply {
-  const { json, vectors } = liftVectors(reply, "values");
+async function readEmbeddings(
+  reply: Uint8Array<ArrayBuffer>,
+  wanted: number,
+): Promise<EmbeddingReply> {
+  const { json, vectors } = await liftVectors(reply, "values");
   const body = record(JSON.parse(json));
   const entries = records(body?.embeddings);
   if (entries.length !== wanted) {

@@ -80,9 +80,9 @@ const JSON_HEADERS = { "content-type": "application/json; charset=utf-8" };
 /** Shared by nearly every response: no allocation for constants. */
 const PLAIN = { headers: JSON_HEADERS };
 
-/** Sends JSON text, or its bytes. */
+/** Sends JSON text: as a string, as bytes, or part by part. */
 export function sendJson(
-  text: string | Uint8Array<ArrayBuffer>,
+  text: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>>,
   status = 200,
   headers?: Record<string, string>,
 ): Response {

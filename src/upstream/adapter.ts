@@ -114,7 +114,7 @@ export interface EmbeddingAdapter {
   readonly takesTokens: boolean;
   write(request: EmbeddingRequest, target: UpstreamTarget): UpstreamRequest;
   /** Reads a 2xx response, which must have a vector for each of `count` inputs; throws if it is invalid. */
-  read(reply: Uint8Array<ArrayBuffer>, count: number): EmbeddingReply;
+  read(reply: Uint8Array<ArrayBuffer>, count: number): Promise<EmbeddingReply>;
   /** The fault that a non-2xx response describes. */
   fault(status: number, body: unknown): UpstreamFault;
 }

@@ -1,6 +1,17 @@
-import { countBase64Floats, countFloats, isList, toBase64Floats } from "../lib/json_vectors.ts";
+import {
+  countBase64Floats,
+  countFloats,
+  isList,
+  Pauses,
+  toBase64Floats,
+} from "../lib/json_vectors.ts";
 import { sleep } from "../lib/timers.ts";
-import { type EmbeddingReply, type EmbeddingRequest, inProcessTransport, type UpstreamTarget } from "./adapter.ts";
+import {
+  type EmbeddingReply,
+  type EmbeddingRequest,
+  inProcessTransport,
+  type UpstreamTarget,
+} from "./adapter.ts";
 import type { Attempt } from "./call_chat.ts";
 import { Deadline } from "./deadline.ts";
 import { UpstreamFailure } from "./failure.ts";
@@ -22,11 +33,12 @@ const NUMBER_BYTES_MAX = 40;
 /** What a reply has beside its vectors: some fields for each. */
 const FRAME_BYTES = 64 * 1024;
 const FRAME_BYTES_EACH = 512;
-/** After so many bytes of vectors other work gets its turn. */
-const PAUSE_BYTES = 1024 * 1024;
 
 /** Calls an upstream. Its vectors are those of the request: as many, in the encoding and of the length it asks for. */
-export async function callEmbeddings(attempt: Attempt, call: EmbeddingCall): Promise<EmbeddingReply> {
+export async function callEmbeddings(
+  attempt: Attempt,
+  call: EmbeddingCall,
+): Promise<EmbeddingReply> {
   const { adapter, http1, timeoutMs, signal } = attempt;
   const embeddings = adapter.embeddings!;
   const written = embeddings.write(call.request, call.target);
@@ -41,7 +53,7 @@ export async function callEmbeddings(attempt: Attempt, call: EmbeddingCall): Pro
     throw deadline.toFailure(cause);
   });
   try {
-    const { vectors, tokens } = embeddings.read(bytes, call.request.inputs.length);
+    const { vectors, tokens } = await embeddings.read(bytes, call.request.inputs.length);
     return { vectors: await inEncoding(vectors, call.request), tokens };
   } catch (cause) {
     throw new UpstreamFailure("unreadable", "the reply cannot be read", { cause });
@@ -62,7 +74,7 @@ async function inEncoding(
 ): Promise<Vectors> {
   const encoded: Vectors[number][] = [];
   let length = dimensions;
-  let untilPause = PAUSE_BYTES;
+  const pause = new Pauses();
   for (const vector of vectors) {
     const count = isList(vector) ? countFloats(vector) : countBase64Floats(vector);
     // Vectors of another length than their neighbours would spoil the client's index.
@@ -72,10 +84,7 @@ async function inEncoding(
     if (isList(vector) === (encoding === "float")) encoded.push(vector);
     else if (encoding === "base64") encoded.push(toBase64Floats(vector));
     else throw new TypeError("the vectors are base64, and numbers were asked for");
-    untilPause -= vector.length;
-    if (untilPause > 0) continue;
-    untilPause = PAUSE_BYTES;
-    await sleep(0);
+    if (pause.isDue(vector.length)) await sleep(0);
   }
   return encoded;
 }

@@ -1,24 +1,42 @@
 import { concatBytes } from "../../lib/bytes.ts";
 import type { Embeddings } from "../../workflows/embeddings/create_embeddings.ts";
 
-const encoder = new TextEncoder();
+type Bytes = Uint8Array<ArrayBuffer>;
 
-/** OpenAI's list of embeddings. The vectors are copied as they are: they may be millions of numbers. */
+const encoder = new TextEncoder();
+const CLOSE = encoder.encode("}");
+/** Larger bodies are sent part by part: joining them would take as much memory again, and time at once. */
+const JOINED_BYTES_MAX = 1024 * 1024;
+
+/** OpenAI's list of embeddings. The vectors are passed on as they are: they may be millions of numbers. */
 export function renderEmbeddings(
   model: string,
   { vectors, tokens }: Embeddings,
-): Uint8Array<ArrayBuffer> {
-  const parts: Uint8Array[] = [encoder.encode('{"object":"list","data":[')];
+): Bytes | ReadableStream<Bytes> {
+  const parts: Bytes[] = [encoder.encode('{"object":"list","data":[')];
+  let length = 0;
   for (const [index, vector] of vectors.entries()) {
     const comma = index === 0 ? "" : ",";
     const head = `${comma}{"object":"embedding","index":${index},"embedding":`;
     parts.push(encoder.encode(head), vector, CLOSE);
+    length += vector.length;
   }
   const usage = { prompt_tokens: tokens, total_tokens: tokens };
   parts.push(
     encoder.encode(`],"model":${JSON.stringify(model)},"usage":${JSON.stringify(usage)}}`),
   );
-  return concatBytes(parts);
+  return length <= JOINED_BYTES_MAX ? concatBytes(parts) : inPieces(parts);
 }
 
-const CLOSE = encoder.encode("}");
+function inPieces(parts: readonly Bytes[]): ReadableStream<Bytes> {
+  let at = 0;
+  return new ReadableStream({
+    pull(controller) {
+      const from = at;
+      let length = 0;
+      while (at < parts.length && length < JOINED_BYTES_MAX) length += parts[at++]!.length;
+      if (from === at) controller.close();
+      else controller.enqueue(concatBytes(parts.slice(from, at)));
+    },
+  });
+}

@@ -13,7 +13,8 @@ export const embeddingRoutes: RouteArea = {
       auth: "api_key",
       isCharged: true,
       summary: "Create embeddings",
-      description: "OpenAI's Embeddings: a vector for each text, which texts of like meaning share.",
+      description:
+        "OpenAI's Embeddings: a vector for each text, which texts of like meaning share.",
       request: EMBEDDINGS_REQUEST,
       responses: { 200: json("EmbeddingList", "The vectors, in the order of the texts.") },
       example: {
