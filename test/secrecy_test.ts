@@ -80,8 +80,7 @@ for (const provider of PROVIDERS) {
       }
       const rows = await gateway.gateway.database.sql`select body from response`;
       assert.deepEqual(traces(JSON.stringify(rows), upstream.url), []);
-      const info = gateway.logged().split("\n").filter((line) => !line.includes('"level":"debug"'))
-        .join("\n");
+      const info = linesAboveDebug(gateway.logged()).join("\n");
       assert.deepEqual(traces(info, upstream.url), [], info);
       await gateway.verify();
     }

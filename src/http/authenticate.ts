@@ -8,7 +8,9 @@ import type { Allowance, Limiter } from "../domain/limits/limiter.ts";
 import type { BodyLog } from "../domain/requests/body_log.ts";
 import { OpenRequest } from "../domain/requests/open_request.ts";
 import type { RequestLog } from "../domain/requests/request_log.ts";
+import { traced } from "../platform/tracing/traced.ts";
 import type { Endpoint, HttpContext, HttpExchange } from "./exchange.ts";
+import { refuseRepeated, repeatedParameter } from "./repeated_parameter.ts";
 
 export interface AuthenticateDeps {
   apiKeys: ApiKeyCache;
@@ -63,9 +65,18 @@ export function authenticated(
     const exchange = c.env;
     const { headers } = c.req.raw;
     exchange.route = route;
-    const next = readClientRequestId(exchange, headers) ? endpoint : invalidClientRequestId;
+    const next = !readClientRequestId(exchange, headers)
+      ? invalidClientRequestId
+      : repeatedParameter(c.req.url) === null
+      ? endpoint
+      : refuseRepeated;
     if (exchange.caller !== null) return proceed(c, exchange.caller, next);
-    const caller = deps.apiKeys.find(readApiKey(headers), exchange.startedAt);
+    const key = readApiKey(headers);
+    const caller = traced(
+      exchange.span,
+      "authenticate",
+      () => deps.apiKeys.find(key, exchange.startedAt),
+    );
     return caller instanceof Promise
       ? caller.then((found) => proceed(c, found, next))
       : proceed(c, caller, next);

@@ -27,7 +27,7 @@ export interface Usage {
   options?: RequestOptions;
   /** Counted by the gateway, because the upstream did not say. */
   estimated?: boolean;
-  /** Usage per model if several models took part; the amounts sum to the settled amount. */
+  /** Usage per model if several models took part; the amounts sum to the price, of which quotas may have paid a part. */
   items?: readonly UsageItem[];
 }
 

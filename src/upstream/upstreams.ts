@@ -1,7 +1,13 @@
 import { ApiError } from "../lib/api_error.ts";
 import { inputTooLong } from "../model_types/embedding.ts";
 import type { Config, Model, Provider, Upstream } from "../platform/config/config.ts";
-import type { ChatReply, ChatRequest, ImageInput, UpstreamTarget } from "./adapter.ts";
+import {
+  type ChatReply,
+  type ChatRequest,
+  EXTRA_PARAMETERS,
+  type ImageInput,
+  type UpstreamTarget,
+} from "./adapter.ts";
 import type { Admission, AttemptSubject } from "./admission.ts";
 import type { BreakerHealth } from "../lib/breaker.ts";
 import { type Attempt, callChat, type WrittenChat } from "./call_chat.ts";
@@ -104,8 +110,12 @@ export class Upstreams {
     let own = original;
     if (this.callIds !== null) own = restoreCallIds(this.callIds, own, target.baseUrl);
     if (this.seals !== null) own = restoreThinking(this.seals, own, target.baseUrl);
-    const request = this.admission.adapterOf(provider).chat!.write(own, target);
-    return { target, original, request };
+    const adapter = this.admission.adapterOf(provider).chat!;
+    return {
+      ...{ target, original },
+      request: adapter.write(own, target),
+      ignored: ignoredParameters(original, adapter.extras ?? []),
+    };
   }
 
   targetOf(config: Config, model: Model, upstream: Upstream): UpstreamTarget {
@@ -140,6 +150,19 @@ export class Upstreams {
       signal,
     };
   }
+}
+
+const NONE: readonly string[] = [];
+
+/** What the provider leaves out. Reasoning that is asked for in two ways is not left out. */
+function ignoredParameters(request: ChatRequest, taken: readonly string[]): readonly string[] {
+  let ignored: string[] | null = null;
+  for (const name of EXTRA_PARAMETERS) {
+    if (request[name] === undefined || taken.includes(name)) continue;
+    if (name === "thinking" && request.reasoning_effort !== undefined) continue;
+    (ignored ??= []).push(name);
+  }
+  return ignored ?? NONE;
 }
 
 /** The adapter found a mistake in the request that is one for every upstream. */

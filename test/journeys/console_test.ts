@@ -236,8 +236,8 @@ Deno.test("billing shows every movement, its receipt, and the same as CSV", STRI
   assert.ok(receipt.includes(" cash") && receipt.includes("output tokens"));
   const csv = await (await person.get("/console/billing/statement.csv")).text();
   const [columns, , charge] = csv.trimEnd().split("\r\n");
-  assert.ok(columns!.endsWith(",shortfall,model,key,key_name,user,metadata"));
-  assert.match(charge!, /,sim-chat,[^,]*,[^,]*,,$/);
+  assert.ok(columns!.endsWith(",shortfall,model,key,key_name,user,metadata,capped"));
+  assert.match(charge!, /,sim-chat,[^,]*,[^,]*,,,$/);
   assert.equal(csv.trimEnd().split("\r\n").length, 3);
   assert.ok(csv.includes(id));
   const later = await (await person.get("/console/billing/statement.csv?from=2126-01-01")).text();
@@ -316,6 +316,10 @@ Deno.test("an operator sees what came in and what upstreams charge for it", STRI
   );
   const page = await person.read("/console/operator/margins");
   assert.ok(page.includes("sim-chat") && page.includes("$0.000003"), page);
+  for (const [by, line] of [["provider", "simulator"], ["plan", "free"], ["account", "acc_"]]) {
+    const grouped = await person.read(`/console/operator/margins?by=${by}`);
+    assert.ok(grouped.includes(`By ${by}`) && grouped.includes(`>${line}`), grouped);
+  }
   const own = await person.read("/console");
   assert.ok(!own.includes("simulator/chat"));
 });

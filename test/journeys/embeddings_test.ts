@@ -247,6 +247,30 @@ Deno.test("tokens per minute limit embeddings, and a quota of text pays for them
   await gateway.verify();
 });
 
+Deno.test("a repeated request with the same Idempotency-Key gets the first answer and is charged once", async () => {
+  await using gateway = await openEmbeddingsGateway();
+  const headers = { "idempotency-key": "embed-1" };
+  const first = await gateway.embed({ input: "Hello there" }, headers);
+  assert.equal(first.status, 200);
+  const body = await first.text();
+  const again = await gateway.embed({ input: "Hello there" }, headers);
+  assert.equal(again.headers.get("idempotent-replayed"), "true");
+  assert.equal(await again.text(), body);
+  const other = await gateway.embed({ input: "Something else" }, headers);
+  assert.equal(other.status, 400);
+  assert.equal((await errorOf(other)).code, "idempotency_key_reused");
+  assert.deepEqual(await gateway.balance(), { available: "99.998", frozen: "0.00" });
+  // An answer that is too large to be kept is not made twice either.
+  const large = { model: "backed", input: Array(400).fill("a") };
+  const key = { "idempotency-key": "embed-2" };
+  const vectors = await vectorsOf(await gateway.embed(large, key));
+  assert.equal(vectors.length, 400);
+  const refused = await gateway.embed(large, key);
+  assert.equal(refused.status, 400);
+  assert.equal((await errorOf(refused)).code, "idempotency_key_reused");
+  await gateway.verify();
+});
+
 Deno.test("GET /v1/models and /v1/pricing/models show an embedding model with its limits and its price", async () => {
   await using gateway = await openEmbeddingsGateway();
   const { data } = await (await gateway.get("/v1/models?type=embedding")).json();

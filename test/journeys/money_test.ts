@@ -269,7 +269,7 @@ Deno.test("POST /v1/quotes tells the worst case and whether it is covered, and b
       ["/models", { model: "tiny-chat" }, "invalid_value"],
       ["/chat/completions", { model: "tiny-chat" }, "missing_field"],
       ["/chat/completions", { model: "tiny-chat", messages: "x" }, "invalid_value"],
-      ["/chat/completions", { model: "tiny-chat", messages: [], temprature: 1 }, "unknown_field"],
+      ["/chat/completions", { model: "tiny-chat", messages: [] }, "invalid_value"],
       [
         "/chat/completions",
         { model: "tiny-chat", messages: [{ role: "user", content: "x" }], reasoning_effort: "low" },

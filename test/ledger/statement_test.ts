@@ -155,11 +155,11 @@ Deno.test(
     const lines = (await Array.fromAsync(exportCsv(sql, { account }))).join("").split("\r\n");
     const origin = `,${key},batch jobs,'=ada,"{""team"":""red""}"`;
     assert.deepEqual(lines, [
-      "time,id,kind,unit,amount,from_or_to,request_id,reference,reason,shortfall,model,key,key_name,user,metadata",
-      `2026-01-31T12:00:00.000Z,"credit:${account}:invoice ""7"", paid",credit,money,10.00,cash,,"invoice ""7"", paid",,,,,,,`,
-      `2026-02-01T00:00:00.000Z,req_1/1,capture,money,-3.00,cash,req_1,,,,sim-chat${origin}`,
-      `2026-02-01T00:00:00.000Z,req_1/shortfall,shortfall,money,0.00,,req_1,,,0.50,sim-chat${origin}`,
-      `2026-02-02T00:00:00.000Z,adjustment:${account}:a1,adjustment,money,-1.25,cash,,a1,"'=HYPERLINK(""http://x"")",,,,,,`,
+      "time,id,kind,unit,amount,from_or_to,request_id,reference,reason,shortfall,model,key,key_name,user,metadata,capped",
+      `2026-01-31T12:00:00.000Z,"credit:${account}:invoice ""7"", paid",credit,money,10.00,cash,,"invoice ""7"", paid",,,,,,,,`,
+      `2026-02-01T00:00:00.000Z,req_1/1,capture,money,-3.00,cash,req_1,,,,sim-chat${origin},true`,
+      `2026-02-01T00:00:00.000Z,req_1/shortfall,shortfall,money,0.00,,req_1,,,0.50,sim-chat${origin},true`,
+      `2026-02-02T00:00:00.000Z,adjustment:${account}:a1,adjustment,money,-1.25,cash,,a1,"'=HYPERLINK(""http://x"")",,,,,,,`,
       "",
     ]);
     const some = await Array.fromAsync(

@@ -27,17 +27,19 @@ interface Row {
   key_name: string | null;
   end_user: string | null;
   metadata: Metadata | null;
+  is_capped: boolean | null;
   created_at: Date;
 }
 
 const PAGE = 1000;
 const COLUMNS =
-  "time,id,kind,unit,amount,from_or_to,request_id,reference,reason,shortfall,model,key,key_name,user,metadata\r\n";
+  "time,id,kind,unit,amount,from_or_to,request_id,reference,reason,shortfall,model,key,key_name,user,metadata,capped\r\n";
 
 /**
  * Every movement of an account's money and quotas as CSV, oldest first. It is read a page at a time, so that
  * a slow client holds no connection. Money in is positive, money out negative. A shortfall has its own line
- * with amount 0: the account did not pay it. An archived month that is all within the period is a few lines of totals.
+ * with amount 0: the account did not pay it; `capped` marks all lines of such a request. An archived month that is all
+ * within the period is a few lines of totals.
  */
 export async function* exportCsv(
   sql: Queries,
@@ -68,10 +70,11 @@ export async function* exportCsv(
            ${from === undefined ? sql`` : sql`and t.created_at >= ${from}`}
            ${to === undefined ? sql`` : sql`and t.created_at < ${to}`}
          order by t.created_at, t.id limit ${PAGE})
-      select p.*, r.key_id, k.name as key_name, r.end_user, r.metadata
+      select p.*, r.key_id, k.name as key_name, r.end_user, r.metadata, r.is_capped
         from page p
         left join lateral (
-          select key_id, end_user, metadata from receipt where id = p.request_id collate "C" limit 1) r on true
+          select key_id, end_user, metadata, shortfall > 0 as is_capped
+            from final_receipt where id = p.request_id collate "C" limit 1) r on true
         left join api_key k on k.id = r.key_id
        order by p.created_at, p.id`;
     yield rows.map(line).join("");
@@ -96,7 +99,7 @@ function totalLine(
     "",
     `total of ${transfers}, archived`,
     shortfall === null ? "" : trimDecimal(shortfall),
-    "",
+    ...["", "", "", "", "", ""],
   ].map(quoteCsv).join(",") + "\r\n";
 }
 
@@ -117,6 +120,7 @@ function line(row: Row): string {
     asText(row.key_name ?? ""),
     asText(row.end_user ?? ""),
     row.metadata === null ? "" : JSON.stringify(row.metadata),
+    row.is_capped === true ? "true" : "",
   ].map(quoteCsv).join(",") + "\r\n";
 }
 

@@ -50,9 +50,11 @@ Deno.test("each movement is a line, with empty fields for what it has not", asyn
   const { columns, lines, queries } = await exported([[row()]]);
   assert.equal(
     columns,
-    "time,id,kind,unit,amount,from_or_to,request_id,reference,reason,shortfall,model,key,key_name,user,metadata",
+    "time,id,kind,unit,amount,from_or_to,request_id,reference,reason,shortfall,model,key,key_name,user,metadata,capped",
   );
-  assert.deepEqual(lines, ["2026-01-31T12:00:00.123Z,t_1,capture,money,-1.50,cash,req_1,,,,m,,,,"]);
+  assert.deepEqual(lines, [
+    "2026-01-31T12:00:00.123Z,t_1,capture,money,-1.50,cash,req_1,,,,m,,,,,",
+  ]);
   assert.deepEqual(queries, [["acc_1", 1000]]);
   const two = (await exported([[row(), row({ id: "t_2" })]])).lines;
   assert.deepEqual(two.map((line) => line.split(",").slice(0, 2).join()), [
@@ -61,9 +63,10 @@ Deno.test("each movement is a line, with empty fields for what it has not", asyn
   ]);
   assert.equal(
     await lineOf({ unit: "text", amount: "-7", request_id: null, model: null, bucket: "quota" }),
-    "2026-01-31T12:00:00.123Z,t_1,capture,text,-7,quota,,,,,,,,,",
+    "2026-01-31T12:00:00.123Z,t_1,capture,text,-7,quota,,,,,,,,,,",
   );
-  assert.match((await lineOf({ shortfall: "0.500000000000" }))!, /,0\.50,m,,,,$/);
+  assert.match((await lineOf({ shortfall: "0.500000000000" }))!, /,0\.50,m,,,,,$/);
+  assert.match((await lineOf({ is_capped: true }))!, /,m,,,,,true$/);
 });
 
 Deno.test("text that a person chose is quoted, and never a formula", async () => {

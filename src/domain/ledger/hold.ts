@@ -2,7 +2,7 @@ import { decimal } from "../../lib/money.ts";
 import type { Charge, Quote } from "../pricing/quote.ts";
 import { snapshotOf } from "../pricing/snapshot.ts";
 import { type Currency, insufficientBalance, KeyBudgetExceeded } from "./insufficient.ts";
-import { amountFields, type HoldState, type Item, type Outcome } from "./item.ts";
+import { amountFields, type HoldState, type Item, type Outcome, shareFields } from "./item.ts";
 import { originFields, type RequestOrigin } from "./request_origin.ts";
 import type { Resolution } from "./settle.ts";
 
@@ -77,6 +77,7 @@ export function holdItem(request: HoldRequest, scale: number): Item {
     op: "hold",
     ...requestFields(request, scale),
     ...amountFields(request.quote.amount, request.quote.units),
+    ...shareFields(request.quote.shares),
     ttl_seconds: request.ttlSeconds,
     beyond_hold: request.beyondHold,
   };

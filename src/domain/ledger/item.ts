@@ -1,5 +1,5 @@
 import { formatDecimal, type Fraction, roundHalfUp, SCALE } from "../../lib/money.ts";
-import type { Charge } from "../pricing/quote.ts";
+import type { Charge, QuotaShare } from "../pricing/quote.ts";
 import type { PriceSnapshot } from "../pricing/snapshot.ts";
 import type { Metadata } from "./request_origin.ts";
 import type { Usage, UsageKind } from "../../model_types/usage.ts";
@@ -14,6 +14,8 @@ export interface Item {
   num?: string;
   den?: string;
   units?: string;
+  /** Instead of `kind` and `units`. */
+  shares?: readonly ItemShare[];
   usage?: Usage;
   scale?: number;
   request_id?: string;
@@ -40,6 +42,14 @@ export interface Item {
   amount?: string;
   max_units?: string;
   begun_at?: string;
+}
+
+/** A `QuotaShare` as JSON. */
+export interface ItemShare {
+  readonly kind: UsageKind;
+  readonly num: string;
+  readonly den: string;
+  readonly units: string;
 }
 
 export type HoldState = "open" | "settled" | "released" | "expired";
@@ -118,8 +128,16 @@ export function amountFields({ num, den }: Fraction, units: bigint) {
   return { num: String(num), den: String(den), units: String(units) };
 }
 
-export function chargeFields({ amount, units, usage, served }: Charge) {
-  const fields = { ...amountFields(amount, units), usage };
+/** Nothing where quotas of one kind at most may pay. */
+export function shareFields(shares: readonly QuotaShare[] = []): Pick<Item, "shares"> {
+  if (shares.length === 0) return {};
+  return {
+    shares: shares.map(({ kind, amount, units }) => ({ kind, ...amountFields(amount, units) })),
+  };
+}
+
+export function chargeFields({ amount, units, shares, usage, served }: Charge) {
+  const fields = { ...amountFields(amount, units), ...shareFields(shares), usage };
   if (served === undefined) return fields;
   const { upstream, cost } = served;
   return {

@@ -1,3 +1,5 @@
+import type { Span } from "../../platform/tracing/span.ts";
+
 /** Names and values that the client gave to a request. */
 export type Metadata = Readonly<Record<string, unknown>>;
 
@@ -8,6 +10,8 @@ export interface RequestOrigin {
   /** The fields `user` and `metadata` of the body. */
   readonly user: string | null;
   readonly metadata: Metadata | null;
+  /** Of the request, if it is traced. */
+  readonly span?: Span | null;
 }
 
 /** Columns that are null are left out: most requests have one of the three. */

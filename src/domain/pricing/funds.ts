@@ -1,4 +1,4 @@
-import { formatDecimal, type Fraction, roundUp } from "../../lib/money.ts";
+import { addFractions, formatDecimal, roundUp } from "../../lib/money.ts";
 import type { UsageKind } from "../../model_types/usage.ts";
 import type { Quote } from "./quote.ts";
 
@@ -19,7 +19,7 @@ export interface Payment {
   readonly missing: string;
 }
 
-type Quoted = Pick<Quote, "kind" | "amount" | "units">;
+type Quoted = Pick<Quote, "kind" | "amount" | "units" | "shares">;
 
 /** Quota pays for units first, then credits, then cash. */
 export function payFrom(funds: Funds, quote: Quoted, scale: number): Payment {
@@ -38,13 +38,25 @@ export function isCovered(funds: Funds, quote: Quoted, scale: number): boolean {
   return owedOf(funds, quote, scale).owed <= funds.gift + funds.cash;
 }
 
-/** The units that quota pays for, and the money for the rest. */
-function owedOf({ quotas }: Funds, { kind, amount, units }: Quoted, scale: number) {
-  const quota = kind === null ? 0n : least(quotas[kind], units);
-  const rest: Fraction = quota === 0n
-    ? amount
-    : { num: amount.num * (units - quota), den: amount.den * units };
+/** The units that quotas pay for, and the money for the rest. */
+function owedOf({ quotas }: Funds, { kind, amount, units, shares }: Quoted, scale: number) {
+  const own = kind === null ? [] : [{ kind, amount, units }];
+  let [quota, rest] = [0n, amount];
+  for (const share of shares ?? own) {
+    const covered = least(quotas[share.kind], share.units);
+    if (covered === 0n) continue;
+    quota += covered;
+    const { num, den } = share.amount;
+    rest = addFractions(rest, { num: -num * covered, den: den * share.units });
+  }
   return { quota, owed: roundUp(rest, scale) };
+}
+
+/** What a key can spend that has so much left of its budget; quotas do not count against it. */
+export function withinBudget({ quotas, gift, cash }: Funds, left: bigint): Funds {
+  const most = left > 0n ? left : 0n;
+  const gifts = least(gift, most);
+  return { quotas, gift: gifts, cash: least(cash, most - gifts) };
 }
 
 function least(a: bigint, b: bigint): bigint {

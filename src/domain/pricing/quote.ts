@@ -6,6 +6,13 @@ import { maxPriceOf, type Possible } from "./max_price.ts";
 import { priceOf } from "./price.ts";
 import { unitsOf, type Usage, type UsageKind } from "../../model_types/usage.ts";
 
+/** A part of a price that the quota of a kind may pay. */
+export interface QuotaShare {
+  readonly kind: UsageKind;
+  readonly units: bigint;
+  readonly amount: Fraction;
+}
+
 /** The maximum price of a request, which is held before it runs. */
 export interface Quote {
   readonly model: string;
@@ -13,6 +20,8 @@ export interface Quote {
   readonly kind: UsageKind | null;
   readonly amount: Fraction;
   readonly units: bigint;
+  /** Instead of `kind` and `units`, where quotas of several kinds may pay: one for each kind. */
+  readonly shares?: readonly QuotaShare[] | undefined;
   /** The price when the request was accepted; its settlement uses the same. */
   readonly price: Price;
 }
@@ -21,6 +30,8 @@ export interface Quote {
 export interface Charge {
   readonly amount: Fraction;
   readonly units: bigint;
+  /** As of the quote. */
+  readonly shares?: readonly QuotaShare[] | undefined;
   readonly usage: Usage;
   /** The upstream that answered, for the operator's margins; unset if none did. */
   readonly served?: CostAttribution | undefined;

@@ -6,6 +6,7 @@ import { audited } from "../../domain/audit/audit.ts";
 import { changeAccount, openAccount } from "../../workflows/accounts/manage_accounts.ts";
 import { previewChange } from "../../workflows/accounts/preview_change.ts";
 import { TASK } from "../../workflows/tasks/task.ts";
+import { withPlanName } from "../endpoints/balance.ts";
 import { toPriceJson } from "../endpoints/list_prices.ts";
 import { requireScope } from "./require_token.ts";
 import { actorOf } from "./actor.ts";
@@ -43,13 +44,9 @@ export function listAccountsEndpoint({ database, requestLog }: RouteDeps): Endpo
 export function retrieveAccount({ database }: RouteDeps): Endpoint {
   return async function retrieveAccount(c) {
     const account = await findAccount(database.sql, c.req.param("id") ?? "");
-    const { currency } = c.env.config.service;
-    return sendJson(
-      JSON.stringify({
-        ...account,
-        balance: await readBalance(database.sql, account.id, currency),
-      }),
-    );
+    const { config } = c.env;
+    const balance = await readBalance(database.sql, account.id, config.service.currency);
+    return sendJson(JSON.stringify({ ...account, balance: withPlanName(config, balance) }));
   };
 }
 
@@ -70,8 +67,9 @@ export function updateAccountEndpoint(deps: RouteDeps): BodyEndpoint<AccountChan
           (task) => deps.tasks.queue.notify({ kind: TASK, id: task }),
         ),
     );
-    const balance = await readBalance(deps.database.sql, id, c.env.config.service.currency);
-    return sendJson(JSON.stringify({ ...account, balance }));
+    const { config } = c.env;
+    const balance = await readBalance(deps.database.sql, id, config.service.currency);
+    return sendJson(JSON.stringify({ ...account, balance: withPlanName(config, balance) }));
   };
 }
 

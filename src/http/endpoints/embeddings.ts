@@ -4,21 +4,23 @@ import { createEmbeddings } from "../../workflows/embeddings/create_embeddings.t
 import { ignoredHeader, unknownNames } from "../dialects/translated.ts";
 import { accountOf, type BodyEndpoint, sendJson } from "../exchange.ts";
 import type { ChatEndpointDeps } from "./answer_chat.ts";
+import { answerOnce } from "./answer_once.ts";
 import { requestedModel } from "./create_generation.ts";
 import { renderEmbeddings } from "./render_embeddings.ts";
 import { noticeHeaders } from "./retrieve_model.ts";
 
 const KNOWN = new Set(Object.keys(REQUESTS.embeddings.schema.properties as object));
+const decoder = new TextDecoder();
 
 /** POST /v1/embeddings */
 export function embeddings(
-  { chat }: ChatEndpointDeps,
+  deps: ChatEndpointDeps,
   route: Route,
 ): BodyEndpoint<EmbeddingsRequest> {
-  return async function embeddings(c, body) {
+  return answerOnce(deps, async function embeddings(c, body, claim) {
     const { config, requestId, clientRequestId, caller, accountPlan, logged } = c.env;
     const model = requestedModel(c, body.model, route);
-    const made = await createEmbeddings(chat, {
+    const made = await createEmbeddings(deps.chat, {
       requestId,
       clientRequestId,
       config,
@@ -26,12 +28,18 @@ export function embeddings(
       model,
       body,
       tokenRate: { apiKey: caller!.key, perMinute: accountPlan!.rates.tokensPerMinute },
-      signal: c.req.raw.signal,
+      // A client that repeats its request is to find the answer, even if its connection broke.
+      signal: claim === null ? c.req.raw.signal : new AbortController().signal,
       logged: logged!,
     });
-    return sendJson(renderEmbeddings(model.id, made), 200, {
+    const json = renderEmbeddings(model.id, made);
+    if (claim !== null) {
+      const isWhole = json instanceof Uint8Array;
+      await claim.keep(isWhole ? { body: decoder.decode(json), isStream: false } : null);
+    }
+    return sendJson(json, 200, {
       ...noticeHeaders(model),
       ...ignoredHeader(unknownNames(body, KNOWN)),
     });
-  };
+  });
 }

@@ -7,6 +7,7 @@ import {
   statusAt,
 } from "../../platform/config/config.ts";
 import { accountOf, type Endpoint, sendJson } from "../exchange.ts";
+import { withLogo } from "../model_logo.ts";
 import { readChoice } from "../read_choice.ts";
 
 /** GET /v1/models: the models that this account may see, in the order of the configuration. */
@@ -22,10 +23,10 @@ export function listModels(): Endpoint {
     for (const model of config.models.values()) {
       if (type !== undefined && model.type !== type) continue;
       if (capability !== undefined && !model.capabilities.has(capability)) continue;
-      // Unavailable models are listed only with ?status=unavailable.
+      // What is listed can be used: an unavailable model is 404 everywhere else.
       const current = statusAt(model, now);
-      if (status === undefined ? current === "unavailable" : current !== status) continue;
-      if (isVisible(model, account)) models.push(listJsonOf(model, current));
+      if (current === "unavailable" || status !== undefined && current !== status) continue;
+      if (isVisible(model, account)) models.push(withLogo(c, model, listJsonOf(model, current)));
     }
     return sendJson(`{"object":"list","data":[${models.join(",")}]}`);
   };

@@ -1,3 +1,4 @@
+import { ANSWER_CHARACTERS_MAX } from "../../domain/idempotency/answers.ts";
 import { concatBytes } from "../../lib/bytes.ts";
 import type { Embeddings } from "../../workflows/embeddings/create_embeddings.ts";
 
@@ -6,7 +7,7 @@ type Bytes = Uint8Array<ArrayBuffer>;
 const encoder = new TextEncoder();
 const CLOSE = encoder.encode("}");
 /** Larger bodies are sent part by part: joining them would take as much memory again, and time at once. */
-const JOINED_BYTES_MAX = 1024 * 1024;
+const JOINED_BYTES_MAX = ANSWER_CHARACTERS_MAX / 2;
 
 /** OpenAI's list of embeddings. The vectors are passed on as they are: they may be millions of numbers. */
 export function renderEmbeddings(

@@ -1,5 +1,6 @@
 import { EMBEDDINGS_REQUEST } from "../endpoints/charged_requests.ts";
 import { embeddings } from "../endpoints/embeddings.ts";
+import { ANSWERED } from "./parameters.ts";
 import { json, operationRoute, type RouteArea } from "./route.ts";
 
 export const embeddingRoutes: RouteArea = {
@@ -16,6 +17,7 @@ export const embeddingRoutes: RouteArea = {
       description:
         "OpenAI's Embeddings: a vector for each text, which texts of like meaning share.",
       request: EMBEDDINGS_REQUEST,
+      parameters: ANSWERED,
       responses: { 200: json("EmbeddingList", "The vectors, in the order of the texts.") },
       example: {
         body: {

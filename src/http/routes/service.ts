@@ -1,6 +1,7 @@
 import { providerCallback } from "../endpoints/callbacks.ts";
 import { signedContent } from "../endpoints/content.ts";
 import { retrieveDocument } from "../endpoints/document.ts";
+import { retrieveLogo } from "../endpoints/logo.ts";
 import { retrieveMetrics } from "../endpoints/metrics.ts";
 import { CONTENT_RESPONSES } from "./files.ts";
 import { inPath, SIGNATURE } from "./parameters.ts";
@@ -35,6 +36,17 @@ export const serviceRoutes: RouteArea = {
       responses: { 204: empty("The task is looked at.") },
       example: { path: { task_id: SAMPLE.task }, query: SIGNED },
       handler: providerCallback,
+    }),
+    fixedRoute({
+      method: "GET",
+      path: "/logos/{logo}",
+      auth: "none",
+      summary: "Retrieve the logo of a model",
+      description: "`logo` of a model leads here where the operator has set none.",
+      parameters: [inPath("logo", "Id of the model, and `.svg`.")],
+      responses: { 200: content("image/svg+xml", "An image.") },
+      example: { path: { logo: "sim-chat.svg" } },
+      handler: retrieveLogo,
     }),
     fixedRoute({
       method: "GET",

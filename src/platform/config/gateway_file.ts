@@ -445,7 +445,7 @@ export interface ModelEntry {
    */
   scenarios: string[];
   /**
-   * available; preview; deprecated (works, responses have a Deprecation header); unavailable (requests are rejected, and the model is listed only with ?status=unavailable).
+   * available; preview; deprecated (works, responses have a Deprecation header); unavailable (requests are rejected, and the model is not listed).
    */
   status: "available" | "preview" | "deprecated" | "unavailable";
   /**
@@ -474,6 +474,7 @@ export interface ModelEntry {
     | "image_to_image"
     | "text_to_video"
     | "image_to_video"
+    | "audio"
     | "audio_to_avatar"
     | "script"
     | "roles"

@@ -26,12 +26,13 @@ import { imageUsage } from "../../model_types/image.ts";
 import { videoUsage } from "../../model_types/video.ts";
 import type { ReceiptPart } from "../tasks/task_writes.ts";
 import { type DramaJob, requireStage } from "./drama.ts";
+import { quotaShares } from "./quota_shares.ts";
 import { maxLine } from "./shot_price.ts";
 import { imageParameters, textPrompt, videoParameters } from "./shots.ts";
 import { stageSchema } from "./texts.ts";
 import { textRequest } from "./write_text.ts";
 
-/** A subtask that succeeded: the model that made it, and its usage. */
+/** A subtask that an upstream charges for: the model that made it, and its usage. */
 export interface PricedSubtask {
   readonly stage: DramaStage;
   readonly shot: number | null;
@@ -85,7 +86,8 @@ export function quoteDrama(
   const subtasks = [...maxTexts(config, job), ...maxShots(job, shots)]
     .map(({ stage, model: id, usage }) => {
       const price = priceFrom(job.prices[id]!);
-      return { stage, model: id, amount: quoteUsage(config.models.get(id)!, price, usage).amount };
+      const { amount } = quoteUsage(config.models.get(id)!, price, usage);
+      return { stage, model: id, usage, amount };
     });
   const { video } = job.pipeline;
   const maxUsage = maxDramaUsage(job.until, {
@@ -96,7 +98,11 @@ export function quoteDrama(
   const all = [...subtasks, { stage: "drama", model: model.id, amount: fee.amount }];
   return {
     maxUsage,
-    quote: { ...fee, amount: all.map(({ amount }) => amount).reduce(addFractions) },
+    quote: {
+      ...fee,
+      amount: all.map(({ amount }) => amount).reduce(addFractions),
+      shares: quotaShares(subtasks),
+    },
     parts: quotedParts(all, config.service.currencyScale),
   };
 }
@@ -205,9 +211,11 @@ export interface DramaCharge {
 /** The charge of a drama: its subtasks at the prices it was accepted at, and its own price on top. */
 export function chargeDrama(
   job: DramaJob,
-  { own, subtasks, made, scale }: {
+  { own, subtasks, unpaid, made, scale }: {
     own: Price;
     subtasks: readonly PricedSubtask[];
+    /** Attempts that cost something and are not charged. */
+    unpaid: readonly PricedSubtask[];
     made: MadeUnits;
     /** Of the currency: its decimals. */
     scale: number;
@@ -228,20 +236,29 @@ export function chargeDrama(
     },
   ];
   const amount = lines.map((line) => line.amount).reduce(addFractions);
-  const shares = apportion(lines.map((line) => line.amount), amount, scale)
+  const amounts = apportion(lines.map((line) => line.amount), amount, scale)
     .map((share) => formatDecimal(share));
-  const items: UsageItem[] = lines.map(({ item }, at) => ({ ...item, amount: shares[at]! }));
+  const items: UsageItem[] = lines.map(({ item }, at) => ({ ...item, amount: amounts[at]! }));
   return {
     charge: {
       amount,
       units: 0n,
+      shares: quotaShares(
+        lines.slice(0, -1).map(({ item: { stage, usage }, amount }) => ({ stage, usage, amount })),
+      ),
       usage: { ...total, items },
-      served: { upstream: null, cost: sumOfCosts(lines.map(({ cost }) => cost)) },
+      served: { upstream: null, cost: sumOfCosts([...lines, ...unpaid].map(({ cost }) => cost)) },
     },
-    parts: lines.map(({ item: { stage, model }, upstream, cost }, at) => ({
-      ...{ stage, model, upstream, cost },
-      amount: shares[at]!,
-    })),
+    parts: [
+      ...lines.map(({ item: { stage, model }, upstream, cost }, at) => ({
+        ...{ stage, model, upstream, cost },
+        amount: amounts[at]!,
+      })),
+      ...unpaid.map(({ stage, model, upstream, cost }) => ({
+        ...{ stage, model, upstream, cost },
+        amount: "0",
+      })),
+    ],
   };
 }
 

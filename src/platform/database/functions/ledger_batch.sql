@@ -59,6 +59,8 @@ declare
   own              int; -- allocations that the hold has
   mixed            record;
   beyond           numeric[]; -- what allocations after those take beyond the hold
+  shared           record;
+  quota_taken      numeric[]; -- what each allocation pays of shares; 0 for money
   covered          bigint; -- units that quota pays for
   owed             numeric; -- money for the other units
   paid             numeric; -- money for them that a hold has found
@@ -77,7 +79,7 @@ declare
   budget_key       text[];
   budget_since     timestamptz[];
   budget_left      numeric[];
-  b                int; -- position of the item's key
+  b                int; -- position of the item's key; null: it has no budget
   freed            numeric; -- money that the item held and does not take
 begin
   batch := array(
@@ -85,7 +87,7 @@ begin
                i.num, i.den, i.units, i.usage, i.scale, i.request_id, i.client_request_id, i.model,
                i.kind, i.price, i.ttl_seconds, i.upstream, i.cost, i.beyond_hold, i.reserve_id, i.allocations, i.held,
                i.amount, i.max_units, i.begun_at, i.is_told, i.may_wait, i.key_id, i.end_user,
-               i.metadata)::ledger_item
+               i.metadata, i.shares)::ledger_item
       from json_populate_recordset(null::ledger_item, doc) i);
   accounts := array(select account_id from unnest(batch)) || usual.account_id;
 
@@ -228,6 +230,13 @@ begin
             part := least(bucket_remaining[k] - bucket_frozen[k], item.units - covered);
             covered := covered + part;
             owed := ledger_round_up(item.num, item.den, item.units - covered, item.units, item.scale);
+          elsif not bucket_ended[k] and item.shares is not null then
+            select * into shared
+              from ledger_cover(item.shares, bucket_unit[k], bucket_remaining[k] - bucket_frozen[k]);
+            part := shared.part;
+            item.shares := shared.shares;
+            select * into shared from ledger_uncovered(item.num, item.den, item.shares);
+            owed := ledger_round_up(shared.num, shared.den, 1, 1, item.scale);
           end if;
           if part > 0 then
             buckets := buckets || k;
@@ -237,15 +246,17 @@ begin
           k := k + 1;
         end loop;
 
+        b := array_position(budget_key, item.key_id);
         if owed > 0 then
           result.outcome := 'insufficient';
-          result.retry_ms := ledger_recall_for(item.account_id, at, item.kind, item.num, item.den, item.units,
-                                               item.scale, covered, paid);
-        elsif paid > 0 and paid > budget_left[array_position(budget_key, item.key_id)] then
+          result.retry_ms := case when item.shares is null
+            then ledger_recall_for(item.account_id, at, item.kind, item.num, item.den, item.units, item.scale,
+                                   covered, paid)
+            else ledger_recall_for(item.account_id, at, null, owed + paid, 1, 0, item.scale, 0, paid) end;
+        elsif paid > 0 and paid > budget_left[b] then
           result.outcome := 'over_budget';
-          result.budget_left := greatest(0, budget_left[array_position(budget_key, item.key_id)]);
+          result.budget_left := greatest(0, budget_left[b]);
         else
-          b := array_position(budget_key, item.key_id);
           if b is not null then
             budget_left[b] := budget_left[b] - paid;
           end if;
@@ -299,6 +310,7 @@ begin
       own := cardinality(item.hold_allocations);
       owed := 0;
       covered := 0;
+      quota_taken := '{}';
       if item.op = 'settle' and item.num > 0 then
         cash := first;
         while bucket_account[cash + 1] = item.account_id loop
@@ -320,7 +332,7 @@ begin
           h.beyond_hold := item.is_beyond;
           select * into mixed
             from ledger_settle_mixed(item.num, item.den, item.units, h, first, cash, bucket_id, bucket_unit,
-                                     bucket_remaining, bucket_frozen, bucket_ended, bucket_carry[cash]);
+                                     bucket_remaining, bucket_frozen, bucket_ended, bucket_carry[cash], item.shares);
           if item.may_wait and mixed.unpaid > 0 then
             result.retry_ms := ledger_recall_for(item.account_id, at, null, mixed.unpaid, 1, 0, item.hold_scale, 0, 0);
             if result.retry_ms is not null then
@@ -332,6 +344,7 @@ begin
           owed := mixed.owed;
           covered := mixed.covered;
           beyond := mixed.beyond;
+          quota_taken := mixed.quota_taken;
           bucket_carry[cash] := mixed.carry;
           item.hold_allocations := mixed.allocations;
           item.hold_held := mixed.held;
@@ -353,6 +366,8 @@ begin
           part := beyond[slot - own];
         elsif bucket_unit[k] = 'money' then
           part := least(item.hold_held[slot], owed);
+        elsif item.shares is not null then
+          part := coalesce(quota_taken[slot], 0);
         else
           part := least(item.hold_held[slot], covered);
           covered := covered - part::bigint;

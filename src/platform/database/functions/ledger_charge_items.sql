@@ -5,7 +5,7 @@ language sql as $$
   select array_agg(row(n, 'charge', id, account_id, num, den, units, usage, charges.scale, request_id,
                        client_request_id, model, kind, charges.prices[price_number], null, upstream, cost, beyond_hold,
                        reserve_id, array[bucket], array[drawn], amount, max_units, begun_at, is_told, may_wait,
-                       key_id, end_user, metadata)::ledger_item)
+                       key_id, end_user, metadata, null)::ledger_item)
     from unnest(
       charges.n, charges.id, charges.account_id, charges.num, charges.den, charges.units, charges.usage,
       charges.request_id, charges.client_request_id, charges.model, charges.kind, charges.price_number,

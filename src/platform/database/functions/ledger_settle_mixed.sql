@@ -1,14 +1,15 @@
 -- What a settlement comes to when cash alone does not pay it from its hold: quota or credits pay too, or the price is
 -- above the hold. Quota pays for units first (`covered`), money for the rest (`owed`). A hold that may be exceeded
 -- then takes from free buckets: they follow the hold's own allocations, with nothing held, and `beyond` has what each
--- of them pays; `unpaid` is what no bucket can pay of it. Buckets are the arrays of ledger_batch; the account's are at the positions `first` to `cash`.
+-- of them pays; `unpaid` is what no bucket can pay of it. Of a request with `shares` (see ledger_item), `quota_taken` is what
+-- each allocation pays in units. Buckets are the arrays of ledger_batch; the account's are at the positions `first` to `cash`.
 -- Locks nothing: computes only. Called per item, but seldom; the usual settlement is computed in ledger_batch.
 create or replace function ledger_settle_mixed(
   num numeric, den numeric, units bigint, of_hold hold, first int, cash int,
   bucket_id text[], bucket_unit text[], bucket_remaining numeric[], bucket_frozen numeric[],
-  bucket_ended boolean[], cash_carry numeric,
+  bucket_ended boolean[], cash_carry numeric, shares jsonb default null,
   out owed numeric, out covered bigint, out carry numeric, out allocations text[], out held numeric[],
-  out beyond numeric[], out unpaid numeric)
+  out beyond numeric[], out unpaid numeric, out quota_taken numeric[])
 language plpgsql as $$
 declare
   reserved numeric := 0; -- money that is held
@@ -16,6 +17,7 @@ declare
   due_den  numeric := den;
   wanted   numeric;
   part     numeric;
+  shared   record;
 begin
   owed := 0;
   covered := 0;
@@ -24,14 +26,23 @@ begin
   held := of_hold.held;
   beyond := '{}';
   unpaid := 0;
+  quota_taken := '{}';
   for slot in 1 .. cardinality(of_hold.allocations) loop
-    if of_hold.allocations[slot] like 'quota:%' then
+    quota_taken := quota_taken || 0::numeric;
+    if of_hold.allocations[slot] like 'quota:%' and shares is not null then
+      select * into shared
+        from ledger_cover(shares, bucket_unit[array_position(bucket_id, of_hold.allocations[slot])], of_hold.held[slot]);
+      quota_taken[slot] := shared.part;
+      shares := shared.shares;
+    elsif of_hold.allocations[slot] like 'quota:%' then
       covered := covered + least(of_hold.held[slot], units - covered)::bigint;
     else
       reserved := reserved + of_hold.held[slot];
     end if;
   end loop;
-  if units > 0 then
+  if shares is not null then
+    select u.num, u.den into due_num, due_den from ledger_uncovered(num, den, shares) u;
+  elsif units > 0 then
     due_num := num * (units - covered);
     due_den := den * units;
   end if;
