@@ -21,21 +21,22 @@ import { baseUrl as simulatorUrl, openSimulator, type Simulator } from "./simula
 import { TOKENS_PER_ATTACHMENT } from "./simulator/usage.ts";
 import vllm from "./vllm/provider.yaml" with { type: "text" };
 
-const openaiCompatible = fileAdapter("openai_compatible/provider.yaml", compatible);
+const TEXT = ["chat", "embedding"] as const;
+const openaiCompatible = fileAdapter("openai_compatible/provider.yaml", compatible, TEXT);
 
 /** Adapters that keep no state. */
 const STATELESS: Readonly<Record<string, Adapter>> = {
-  openai: fileAdapter("openai/provider.yaml", openai, ["chat", "image", "video", "speech"]),
+  openai: fileAdapter("openai/provider.yaml", openai, [...TEXT, "image", "video", "speech"]),
   openai_compatible: openaiCompatible,
   azure_openai: azureOpenai,
   anthropic,
   gemini,
   groq: fileAdapter("groq/provider.yaml", groq),
   deepseek: fileAdapter("deepseek/provider.yaml", deepseek),
-  openrouter: fileAdapter("openrouter/provider.yaml", openrouter),
-  ollama: fileAdapter("ollama/provider.yaml", ollama),
-  vllm: fileAdapter("vllm/provider.yaml", vllm),
-  llama_cpp: fileAdapter("llama_cpp/provider.yaml", llamaCpp),
+  openrouter: fileAdapter("openrouter/provider.yaml", openrouter, TEXT),
+  ollama: fileAdapter("ollama/provider.yaml", ollama, TEXT),
+  vllm: fileAdapter("vllm/provider.yaml", vllm, TEXT),
+  llama_cpp: fileAdapter("llama_cpp/provider.yaml", llamaCpp, TEXT),
   replicate: fileAdapter("replicate/provider.yaml", replicate, ["image", "video"]),
   fal: fileAdapter("fal/provider.yaml", fal, ["image", "video"]),
   runway: fileAdapter("runway/provider.yaml", runway, ["video"]),
@@ -54,10 +55,13 @@ function simulatorAdapter({ transport }: Simulator): Adapter {
   let chat: ChatAdapter | undefined;
   return {
     // A drama is made of the other types.
-    types: ["chat", "drama", ...Object.keys(simulatorMedia) as MediaJobType[]],
+    types: [...TEXT, "drama", ...Object.keys(simulatorMedia) as MediaJobType[]],
     baseUrl: simulatorUrl,
     get chat() {
       return chat ??= { ...openaiCompatible.chat!, imageTokens: () => TOKENS_PER_ATTACHMENT };
+    },
+    get embeddings() {
+      return openaiCompatible.embeddings!;
     },
     media: simulatorMedia,
     transport,

@@ -13,6 +13,7 @@ import audio_speech from "./requests/audio_speech.schema.json" with { type: "jso
 import avatars_generations from "./requests/avatars_generations.schema.json" with { type: "json" };
 import chat_completions from "./requests/chat_completions.schema.json" with { type: "json" };
 import dramas_generations from "./requests/dramas_generations.schema.json" with { type: "json" };
+import embeddings from "./requests/embeddings.schema.json" with { type: "json" };
 import images_generations from "./requests/images_generations.schema.json" with { type: "json" };
 import messages from "./requests/messages.schema.json" with { type: "json" };
 import quotes from "./requests/quotes.schema.json" with { type: "json" };
@@ -600,6 +601,34 @@ export type DramaRequest = {
   callback_url?: string;
 };
 
+/**
+ * OpenAI's Embeddings request. Fields that are not listed are left out; the response header `x-ignored-fields` names them.
+ */
+export type EmbeddingsRequest = {
+  /**
+   * Id of a model of type `embedding`.
+   */
+  model: string;
+  /**
+   * A text, or a list of texts; or the tokens of one text, or a list of such. The model's `max_inputs` limits their number and `max_input_tokens` the length of each.
+   *
+   * @minItems 1
+   */
+  input: string | (string | number | number[])[];
+  /**
+   * `float`: each vector is a list of numbers. `base64`: the bytes of its 32-bit floats, little-endian, which is smaller and faster to read.
+   */
+  encoding_format?: "float" | "base64";
+  /**
+   * Length of the vectors, for models with `max_dimensions`. Default: decided by the model.
+   */
+  dimensions?: number;
+  /**
+   * Your own id of the end user.
+   */
+  user?: string;
+};
+
 export type ImageRequest = {
   /**
    * Id from the model list.
@@ -1039,6 +1068,7 @@ export const REQUESTS = {
   avatars_generations: { name: "avatars_generations", schema: avatars_generations } as RequestSchema<AvatarRequest>,
   chat_completions: { name: "chat_completions", schema: chat_completions } as RequestSchema<ChatRequest>,
   dramas_generations: { name: "dramas_generations", schema: dramas_generations } as RequestSchema<DramaRequest>,
+  embeddings: { name: "embeddings", schema: embeddings } as RequestSchema<EmbeddingsRequest>,
   images_generations: { name: "images_generations", schema: images_generations } as RequestSchema<ImageRequest>,
   messages: { name: "messages", schema: messages } as RequestSchema<MessagesRequest>,
   quotes: { name: "quotes", schema: quotes } as RequestSchema<QuoteRequest>,

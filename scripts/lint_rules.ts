@@ -36,6 +36,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   "workflows/accounts": 5,
   "workflows/chat": 5,
   "workflows/dramas": 5,
+  "workflows/embeddings": 5,
   "workflows/quote": 5,
   "workflows/retention": 5,
   "workflows/speech": 5,
@@ -59,8 +60,10 @@ const ALLOWED_SIDEWAYS = new Set([
   "workflows/dramas -> workflows/tasks", // a drama is a task made of tasks
   "workflows/speech -> workflows/tasks", // speech is a task that its request waits for
   "workflows/dramas -> workflows/chat", // its texts are metered as chat is
+  "workflows/embeddings -> workflows/chat", // chats and embeddings share one rate of tokens
   "workflows/quote -> workflows/chat", // a quote is what the request itself would hold
   "workflows/quote -> workflows/dramas",
+  "workflows/quote -> workflows/embeddings",
   "workflows/quote -> workflows/speech",
   "workflows/quote -> workflows/tasks",
   "workflows/retention -> workflows/tasks", // old tasks are removed by what knows them

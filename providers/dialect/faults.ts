@@ -23,8 +23,11 @@ export interface ErrorRules {
 
 /** Errors of all servers that are compatible with OpenAI. The rules of a provider's file come first. */
 const COMMON: readonly ErrorRule[] = [
-  { code: "context_length_exceeded", kind: "too_long" },
-  { message: ["maximum context length", "context length is only"], kind: "too_long" },
+  { code: ["context_length_exceeded", "max_tokens_per_request"], kind: "too_long" },
+  {
+    message: ["maximum context length", "context length is only", "maximum input length"],
+    kind: "too_long",
+  },
   // The provider account of our key cannot pay: like a rejected key, it does not recover by waiting.
   { code: ["insufficient_quota", "billing_not_active"], kind: "unauthorized" },
   { type: "insufficient_quota", kind: "unauthorized" },

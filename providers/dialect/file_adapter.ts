@@ -3,6 +3,7 @@ import type { MediaJobType } from "../../src/upstream/media_adapter.ts";
 import { mediaAdapters } from "../media/file_adapter.ts";
 import { type ProviderFile, readProvider } from "./provider_file.ts";
 import { compileFaults } from "./faults.ts";
+import { embeddingAdapter } from "./embeddings.ts";
 import { endingReader } from "./finish.ts";
 import { imageCounter } from "./image_tokens.ts";
 import { chunkReader, type Dialect, readReply } from "./read.ts";
@@ -19,12 +20,17 @@ export function fileAdapter(
 }
 
 export function adapterOf(file: ProviderFile): Adapter {
-  const { base_url, media, chat = media === undefined } = file;
+  const { base_url, media, chat = media === undefined, embeddings = false } = file;
   const made = Object.keys(media ?? {}) as MediaJobType[];
   return {
-    types: [...chat ? ["chat" as const] : [], ...made],
+    types: [
+      ...chat ? ["chat" as const] : [],
+      ...embeddings ? ["embedding" as const] : [],
+      ...made,
+    ],
     baseUrl: base_url ?? null,
     ...(chat ? { chat: chatAdapter(file) } : {}),
+    ...(embeddings ? { embeddings: embeddingAdapter(file) } : {}),
     ...(media === undefined ? {} : { media: mediaAdapters(file) }),
   };
 }
@@ -63,6 +69,9 @@ export function openedLater(types: Adapter["types"], open: () => Adapter): Adapt
     },
     get chat() {
       return (opened ??= open()).chat;
+    },
+    get embeddings() {
+      return (opened ??= open()).embeddings;
     },
     get media() {
       return (opened ??= open()).media;

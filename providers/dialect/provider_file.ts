@@ -16,6 +16,7 @@ export interface ProviderFile extends WriteRules, Pick<MediaProvider, "hosts" | 
   readonly name: string;
   readonly base_url?: string;
   readonly chat?: boolean;
+  readonly embeddings?: boolean;
   readonly reasoning?: readonly string[];
   readonly finish_reasons?: Readonly<Record<string, EndingName>>;
   readonly usage?: UsageRules;

@@ -51,9 +51,8 @@ export type RequestWriter = (request: ChatRequest, target: UpstreamTarget) => Up
 /** Makes the function that writes requests. The rules are prepared once, not for each request. */
 export function requestWriter(rules: WriteRules): RequestWriter {
   const { parameters = {}, messages = {} } = rules;
-  const auth = rules.auth ?? { header: "Authorization", prefix: "Bearer " };
   const path = rules.path ?? "/chat/completions";
-  const fixed = lowerCase(rules.headers ?? {});
+  const headersFor = headerWriter(rules);
   const rename = Object.entries(parameters.rename ?? {});
   const knowsOlderLimit = hasRuleFor(parameters, "max_tokens") &&
     !hasRuleFor(parameters, "max_completion_tokens");
@@ -85,20 +84,31 @@ export function requestWriter(rules: WriteRules): RequestWriter {
       body.stream_options = { ...record(request.stream_options), include_usage: true };
     } else if (body.stream_options !== undefined) body.stream_options = undefined;
 
+    return {
+      method: "POST",
+      url: join(target.baseUrl, path.replaceAll("{model}", () => encodeURIComponent(target.model))),
+      headers: headersFor(target, streamed ? "text/event-stream" : "application/json"),
+      body: JSON.stringify(body),
+    };
+  };
+}
+
+/** Makes the headers of requests: the provider's own, its key, and those of the configuration, which replace the others. */
+export function headerWriter(
+  rules: Pick<WriteRules, "auth" | "headers">,
+): (target: UpstreamTarget, accept: string) => Record<string, string> {
+  const auth = rules.auth ?? { header: "Authorization", prefix: "Bearer " };
+  const fixed = lowerCase(rules.headers ?? {});
+  return function writeHeaders(target, accept) {
     const headers: Record<string, string> = {
       "content-type": "application/json",
-      "accept": streamed ? "text/event-stream" : "application/json",
+      accept,
       ...fixed,
     };
     if (auth !== "none" && target.apiKey !== null) {
       headers[auth.header.toLowerCase()] = `${auth.prefix ?? ""}${target.apiKey}`;
     }
-    return {
-      method: "POST",
-      url: join(target.baseUrl, path.replaceAll("{model}", () => encodeURIComponent(target.model))),
-      headers: Object.assign(headers, lowerCase(target.headers)),
-      body: JSON.stringify(body),
-    };
+    return Object.assign(headers, lowerCase(target.headers));
   };
 }
 

@@ -1,5 +1,7 @@
 import type { Adapter, UpstreamTarget } from "../../src/upstream/adapter.ts";
-import { join, lowerCase } from "../dialect/write.ts";
+import { join } from "../dialect/write.ts";
+import { geminiHeaders, modelPath } from "./call.ts";
+import { embeddings } from "./embeddings.ts";
 import { readFault } from "./fault.ts";
 import { imageTokens } from "./image_tokens.ts";
 import { readContent } from "./reply.ts";
@@ -8,18 +10,16 @@ import { ContentReader } from "./stream.ts";
 
 /** Google's Gemini API. */
 export const adapter: Adapter = {
-  types: ["chat"],
+  types: ["chat", "embedding"],
   baseUrl: "https://generativelanguage.googleapis.com/v1beta",
   chat: {
     write: (request, target) => ({
       method: "POST",
       url: addressOf(target, request.stream === true),
-      headers: {
-        "content-type": "application/json",
-        "accept": request.stream === true ? "text/event-stream" : "application/json",
-        ...(target.apiKey === null ? {} : { "x-goog-api-key": target.apiKey }),
-        ...lowerCase(target.headers),
-      },
+      headers: geminiHeaders(
+        target,
+        request.stream === true ? "text/event-stream" : "application/json",
+      ),
       body: JSON.stringify({ ...contentBody(request, target), ...target.extraBody }),
     }),
     read: ({ body }) => readContent(body),
@@ -28,11 +28,10 @@ export const adapter: Adapter = {
     extras: ["top_k"],
     imageTokens,
   },
+  embeddings,
 };
 
-/** A model name that contains a collection (`tunedModels/…`) is used as it is. */
-function addressOf({ baseUrl, model }: UpstreamTarget, streamed: boolean): string {
-  const path = model.includes("/") ? model : `models/${model}`;
+function addressOf(target: UpstreamTarget, streamed: boolean): string {
   const method = streamed ? "streamGenerateContent?alt=sse" : "generateContent";
-  return join(baseUrl, `/${encodeURI(path)}:${method}`);
+  return join(target.baseUrl, `/${encodeURI(modelPath(target))}:${method}`);
 }

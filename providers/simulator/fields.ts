@@ -2,6 +2,18 @@ import { WireError } from "./wire_error.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
+export function parseBody(text: string): JsonObject {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new WireError(
+      400,
+      "We could not parse the JSON body of your request. The OpenAI API expects a JSON payload.",
+    );
+  }
+}
+
 // Readers of single fields: null where the field is absent or null, OpenAI's error where it is invalid.
 
 export function isJsonObject(value: unknown): value is JsonObject {

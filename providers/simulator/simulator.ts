@@ -2,7 +2,8 @@ import type { Transport } from "../../src/upstream/adapter.ts";
 import { type AnswerEnvelope, answerEvents, usageOf, wholeAnswer } from "./chat.ts";
 import { compose } from "./compose.ts";
 import { type Directives, FailLimit, parseDirectives, takeDirectives } from "./directives.ts";
-import type { JsonObject } from "./fields.ts";
+import { planEmbeddings } from "./embeddings.ts";
+import { parseBody } from "./fields.ts";
 import { openMediaApi } from "./media/media_api.ts";
 import {
   planError,
@@ -19,7 +20,7 @@ import { countPrompt, PromptCache } from "./usage.ts";
 import { WireError } from "./wire_error.ts";
 
 export interface Simulator {
-  /** Answers `POST …/chat/completions` and `…/audio/speech` as OpenAI does, and media jobs by its own API. */
+  /** Answers `POST …/chat/completions`, `…/embeddings` and `…/audio/speech` as OpenAI does, and media jobs by its own API. */
   readonly transport: Transport;
   /** The same for a server, which cancels the body itself when its client disconnects. */
   readonly serve: Transport;
@@ -67,11 +68,10 @@ export function openSimulator(
     }
     const text = await request.text();
     counters.started++;
-    const plan = planner.plan(
-      request.headers.get("x-simulate"),
-      text,
-      Math.floor(now() / 1000),
-    );
+    const header = request.headers.get("x-simulate");
+    const plan = isEmbeddings(request.url)
+      ? planEmbeddings({ defaults, failLimit }, header, text)
+      : planner.plan(header, text, Math.floor(now() / 1000));
     return sendResponse(plan, isServed && !plan.isTimed ? null : request.signal, counters);
   }
 
@@ -155,11 +155,15 @@ class ChatPlanner {
   }
 }
 
-/** The error for a request that is not `POST …/chat/completions`. */
+function isEmbeddings(url: string): boolean {
+  return url.endsWith("/embeddings");
+}
+
+/** The error for a request that is neither `POST …/chat/completions` nor `POST …/embeddings`. */
 function checkUrl({ method, url }: Request): WireError | null {
-  if (method === "POST" && url.endsWith("/chat/completions")) return null;
+  if (method === "POST" && (url.endsWith("/chat/completions") || isEmbeddings(url))) return null;
   const { pathname } = new URL(url);
-  if (!pathname.endsWith("/chat/completions")) {
+  if (!pathname.endsWith("/chat/completions") && !isEmbeddings(pathname)) {
     return new WireError(404, `Invalid URL (${method} ${pathname})`, null, "unknown_url");
   }
   if (method === "POST") return null;
@@ -169,18 +173,6 @@ function checkUrl({ method, url }: Request): WireError | null {
     null,
     "method_not_supported",
   );
-}
-
-function parseBody(text: string): JsonObject {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    throw new WireError(
-      400,
-      "We could not parse the JSON body of your request. The OpenAI API expects a JSON payload.",
-    );
-  }
 }
 
 function promptTooLong(chat: SimulatedChat, tokens: number): WireError {

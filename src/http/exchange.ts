@@ -83,8 +83,12 @@ const JSON_HEADERS = { "content-type": "application/json; charset=utf-8" };
 /** Shared by nearly every response: no allocation for constants. */
 const PLAIN = { headers: JSON_HEADERS };
 
-/** Sends JSON text. */
-export function sendJson(text: string, status = 200, headers?: Record<string, string>): Response {
+/** Sends JSON text: as a string, as bytes, or part by part. */
+export function sendJson(
+  text: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>>,
+  status = 200,
+  headers?: Record<string, string>,
+): Response {
   if (status === 200 && headers === undefined) return new Response(text, PLAIN);
   return new Response(text, { status, headers: { ...JSON_HEADERS, ...headers } });
 }

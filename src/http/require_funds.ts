@@ -68,7 +68,8 @@ function hasFreePrice(config: Config): boolean {
 }
 
 /** Free for some requests: the balance that the others need is checked when they are quoted. */
-function isFree({ terms: { price, input_price, output_price, variants = [] } }: Price): boolean {
+function isFree({ terms }: Price): boolean {
+  const { price, input_price, output_price = "0", variants = [] } = terms;
   const isZero = (amount: string | undefined) => amount !== undefined && decimal(amount) === 0n;
   return isZero(price) || isZero(input_price) && isZero(output_price) ||
     variants.some((variant) => isZero(variant.price));

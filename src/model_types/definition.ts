@@ -3,7 +3,11 @@ import type { BillingType } from "./units.ts";
 import type { Usage, UsageKind } from "./usage.ts";
 
 /** Everything that differs between types of models. Rules only: no I/O and no configuration. */
-export type ModelTypeDefinition = ChatModelType | MediaModelType | PipelineModelType;
+export type ModelTypeDefinition =
+  | ChatModelType
+  | EmbeddingModelType
+  | MediaModelType
+  | PipelineModelType;
 
 interface CommonRules {
   /** What a model of the type may be configured to do. */
@@ -17,7 +21,7 @@ interface CommonRules {
   /** Its endpoint in a configuration without `routes`. */
   readonly endpoint: {
     readonly path: string;
-    readonly operation: "chat" | "speech" | "generation";
+    readonly operation: "chat" | "embeddings" | "speech" | "generation";
   };
   /** The body of its requests, and the name that routes of the configuration use for it. */
   readonly request: { readonly name: string; readonly schema: RequestSchema };
@@ -26,6 +30,11 @@ interface CommonRules {
 /** Answered in the response, token by token: its check, bounds and meter are functions of chat.ts. */
 export interface ChatModelType extends CommonRules {
   readonly work: "chat";
+}
+
+/** Answered in the response, with vectors: its check, bounds and meter are functions of embedding.ts. */
+export interface EmbeddingModelType extends CommonRules {
+  readonly work: "embedding";
 }
 
 /** A task made of tasks of other models: its rules are functions of drama.ts. */

@@ -2,12 +2,13 @@ import { avatar } from "./avatar.ts";
 import { chat } from "./chat.ts";
 import type { MediaModelType, ModelTypeDefinition } from "./definition.ts";
 import { drama } from "./drama.ts";
+import { embedding } from "./embedding.ts";
 import { image } from "./image.ts";
 import { speech } from "./speech.ts";
 import { video } from "./video.ts";
 
 /** The types of models by the names that the published API uses. What differs by type is asked here. */
-const DEFINITIONS = { chat, image, video, avatar, drama, speech } as const;
+const DEFINITIONS = { chat, image, video, avatar, drama, speech, embedding } as const;
 
 export type ModelType = keyof typeof DEFINITIONS;
 
@@ -40,6 +41,11 @@ export function isModelType(type: unknown): type is ModelType {
 export function isMediaType(type: unknown): type is MediaJobType {
   return findDefinition(type)?.work === "media";
 }
+
+/** Types whose requests are tasks, which outlive the response. */
+export const TASK_TYPES: readonly ModelType[] = MODEL_TYPES.filter((type) =>
+  isMediaType(type) || isPipeline(type)
+);
 
 /** Whether tasks of a type are made of tasks of other models. */
 export function isPipeline(type: unknown): boolean {

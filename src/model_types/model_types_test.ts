@@ -10,6 +10,7 @@ import {
   isMediaType,
   MODEL_TYPES,
   type ModelType,
+  TASK_TYPES,
 } from "./model_types.ts";
 import { unitOf } from "./units.ts";
 import { countOf, type Quantity, secondsOf, type Usage } from "./usage.ts";
@@ -18,10 +19,12 @@ Deno.test("the published schemas name the model types of the registry", () => {
   assert.deepEqual(gateway.$defs.model.properties.type.enum, [...MODEL_TYPES]);
   assert.deepEqual(api.$defs.Model.properties.type.enum, [...MODEL_TYPES]);
   assert.deepEqual(gateway.$defs.model.properties.capabilities.items.enum, CAPABILITIES);
-  const tasks = MODEL_TYPES.filter((type) => definitionOf(type).work !== "chat");
-  assert.deepEqual(gateway.$defs.route.properties.type.enum, tasks);
-  assert.deepEqual(api.$defs.Task.properties.type.enum, tasks);
-  assert.deepEqual(Object.keys(provider.properties.media.properties), tasks.filter(isMediaType));
+  assert.deepEqual(gateway.$defs.route.properties.type.enum, TASK_TYPES);
+  assert.deepEqual(api.$defs.Task.properties.type.enum, TASK_TYPES);
+  assert.deepEqual(
+    Object.keys(provider.properties.media.properties),
+    TASK_TYPES.filter(isMediaType),
+  );
 });
 
 Deno.test("every type is sold in units that exist, at an endpoint and with capabilities of its own", () => {

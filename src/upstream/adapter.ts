@@ -1,9 +1,10 @@
 import type { Awaitable } from "../lib/awaitable.ts";
 import type { ReportedUsage } from "../model_types/chat.ts";
+import type { EmbeddingRequest } from "../model_types/embedding.ts";
 import type { ModelType } from "../model_types/model_types.ts";
 import type { MediaAdapter, MediaJobType } from "./media_adapter.ts";
 
-export type { ModelType, ReportedUsage };
+export type { EmbeddingRequest, ModelType, ReportedUsage };
 
 /**
  * Translates between the gateway and a provider: plain data in, plain data out. An adapter writes requests and
@@ -15,6 +16,7 @@ export interface Adapter {
   /** The default base URL; null where the configuration must have one. */
   readonly baseUrl: string | null;
   readonly chat?: ChatAdapter;
+  readonly embeddings?: EmbeddingAdapter;
   /** By type of job: many providers have separate APIs for images and videos. */
   readonly media?: Readonly<Partial<Record<MediaJobType, MediaAdapter>>>;
   /** Answers requests in this process, without the network. Only the simulator has one. */
@@ -111,6 +113,24 @@ export interface ChatAdapter extends Operation<ChatRequest, ChatReply> {
   readonly extras?: readonly string[];
   /** The maximum tokens that the provider counts for an image; null where its rule is unknown. */
   imageTokens?(image: ImageInput, model: string): number | null;
+}
+
+/** A request for embeddings. Its reply is read without parsing the vectors: there may be millions of numbers. */
+export interface EmbeddingAdapter {
+  /** Whether inputs may be lists of tokens; texts always may. */
+  readonly takesTokens: boolean;
+  write(request: EmbeddingRequest, target: UpstreamTarget): UpstreamRequest;
+  /** Reads a 2xx response, which must have a vector for each of `count` inputs; throws if it is invalid. */
+  read(reply: Uint8Array<ArrayBuffer>, count: number): Promise<EmbeddingReply>;
+  /** The fault that a non-2xx response describes. */
+  fault(status: number, body: unknown): UpstreamFault;
+}
+
+export interface EmbeddingReply {
+  /** In the order of the inputs, each as its JSON text: a list of numbers, or base64 in quotes. */
+  readonly vectors: readonly Uint8Array<ArrayBuffer>[];
+  /** Null: not reported. */
+  readonly tokens: number | null;
 }
 
 /** An image of a request. Its size is null where the gateway does not have the image, only its URL. */

@@ -1,6 +1,13 @@
 import { ApiError } from "../lib/api_error.ts";
+import { inputTooLong } from "../model_types/embedding.ts";
 import type { Config, Model, Provider, Upstream } from "../platform/config/config.ts";
-import { type ChatReply, type ChatRequest, EXTRA_PARAMETERS, type ImageInput } from "./adapter.ts";
+import {
+  type ChatReply,
+  type ChatRequest,
+  EXTRA_PARAMETERS,
+  type ImageInput,
+  type UpstreamTarget,
+} from "./adapter.ts";
 import type { Admission, AttemptSubject } from "./admission.ts";
 import type { BreakerHealth } from "../lib/breaker.ts";
 import { type Attempt, callChat, type WrittenChat } from "./call_chat.ts";
@@ -111,6 +118,17 @@ export class Upstreams {
     };
   }
 
+  targetOf(config: Config, model: Model, upstream: Upstream): UpstreamTarget {
+    return this.admission.targetOf(model, upstream, config.providers.get(upstream.provider)!);
+  }
+
+  /** Whether requests for embeddings may have lists of tokens: one upstream takes them. */
+  takeTokens(config: Config, model: Model): boolean {
+    return model.upstreams.some(({ provider }) =>
+      this.admission.adapterOf(config.providers.get(provider)!).embeddings?.takesTokens === true
+    );
+  }
+
   /** The maximum tokens that this upstream counts for an image; null where unknown. */
   imageTokens(config: Config, upstream: Upstream, image: ImageInput): number | null {
     const provider = config.providers.get(upstream.provider)!;
@@ -153,8 +171,12 @@ function isOwnMistake(error: unknown): boolean {
 }
 
 /** The upstream rejected the request. The message is ours; `param` is a path into the client's request. */
-function rejection(failure: UpstreamFailure, { id, limits }: Model): ApiError {
+function rejection(failure: UpstreamFailure, model: Model): ApiError {
+  const { id, limits, type } = model;
   const { param } = failure.options;
+  if (type === "embedding" && failure.kind === "too_long") {
+    return inputTooLong(model, "input", failure);
+  }
   const { context_tokens: contextTokens } = limits;
   const limit = contextTokens === undefined
     ? ""

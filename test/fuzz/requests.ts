@@ -67,6 +67,14 @@ export const SAMPLE_REQUESTS: readonly SampleRequest[] = [
     temperature: 0.5,
     stop: ["x"],
   }),
+  json("POST /v1/embeddings", {
+    model: "sim-embedding",
+    input: [[1, 2, 3], [4]],
+    encoding_format: "base64",
+    dimensions: 3,
+    user: "u",
+    input_type: "query",
+  }),
   json("POST /v1/chat/completions", {
     model: "sim-chat",
     messages: [{ role: "user", content: "[[simulate:tokens=5]] Hello" }],

@@ -1,4 +1,4 @@
-import type { ChatRequest, UpstreamFault } from "../../src/upstream/adapter.ts";
+import type { ChatRequest, EmbeddingRequest, UpstreamFault } from "../../src/upstream/adapter.ts";
 import type { MediaInput, MediaJobType } from "../../src/upstream/media_adapter.ts";
 
 /** What a provider answers, as its documentation shows it. */
@@ -95,11 +95,33 @@ export interface RecordedSent {
   readonly text?: string;
 }
 
+/** A provider's embeddings. */
+export interface RecordedEmbeddingFile {
+  readonly base_path: string;
+  readonly model: string;
+  readonly cases: readonly RecordedEmbeddings[];
+}
+
+export interface RecordedEmbeddings
+  extends Pick<RecordedCase, "name" | "sent" | "reply" | "fault" | "unreadable"> {
+  readonly request: EmbeddingRequest;
+  /** What the reply means; vectors are told as their JSON texts. */
+  readonly read?: { readonly vectors: readonly string[]; readonly tokens: number | null };
+  /** The field for which the adapter refuses the request. */
+  readonly refused?: string;
+}
+
 const PROVIDERS = new URL("../../providers/", import.meta.url);
+const EMBEDDINGS = "embeddings.json";
 
 /** The recorded chats of a provider, by file; none where it has none. */
 export function recordedFiles(provider: string): Map<string, RecordedFile> {
-  return filesOf(provider, (name) => !name.startsWith("media_"));
+  return filesOf(provider, (name) => !name.startsWith("media_") && name !== EMBEDDINGS);
+}
+
+/** The recorded embeddings of a provider; undefined where it has none. */
+export function recordedEmbeddings(provider: string): RecordedEmbeddingFile | undefined {
+  return filesOf<RecordedEmbeddingFile>(provider, (name) => name === EMBEDDINGS).get(EMBEDDINGS);
 }
 
 /** The recorded jobs of a provider, by file. */

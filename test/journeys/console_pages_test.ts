@@ -104,6 +104,25 @@ Deno.test("speech without scripts is downloaded", STRICT, async () => {
   assert.ok((await res.bytes()).length > 1000);
 });
 
+Deno.test("an embedding is quoted, made for scripts, and downloaded without", STRICT, async () => {
+  await using gateway = await openConsole();
+  const { person } = gateway;
+  const page = await person.read("/console/models/sim-embedding");
+  assert.ok(page.includes('data-playground="vectors"') && page.includes('name="dimensions"'), page);
+  assert.ok(page.includes("$0.02 per 1M tokens"), "its price has no output");
+  assert.ok(page.includes("Max dimensions"), "its limits");
+  const path = "/console/models/sim-embedding";
+  const form = { input: "The gate is open.", dimensions: "4" };
+  const quoted = await (await person.post(`${path}/quote`, form)).json();
+  assert.match(quoted.text, /^Estimated maximum/);
+  const json = { accept: "application/json" };
+  const made = await (await person.post(`${path}/run`, form, json)).json();
+  assert.equal(made.data[0].embedding.length, 4);
+  const res = await person.post(`${path}/run`, form);
+  assert.equal(res.headers.get("content-disposition"), 'attachment; filename="embedding.json"');
+  assert.deepEqual(await res.json(), made);
+});
+
 Deno.test("the webhook form derives its times from the configuration", STRICT, async () => {
   await using gateway = await openConsole({
     added: "webhooks:\n  retry_seconds: [0, 60, 7140]\n  timeout_seconds: 20\n",

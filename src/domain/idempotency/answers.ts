@@ -136,12 +136,16 @@ export class AnswerClaim {
     this.#renewal = setInterval(() => void this.#try(() => this.#renew()), renewMs);
   }
 
-  /** Keeps the answer, unless it is too large. An answer that cannot be kept still reaches its client. */
-  async keep({ body, isStream }: KeptAnswer): Promise<void> {
+  /**
+   * Keeps the answer, unless it is too large; null: it is. An answer that cannot be kept still reaches its client.
+   */
+  async keep(made: KeptAnswer | null): Promise<void> {
     if (!this.#end()) return;
     const { sql, box } = this.deps;
     const { account, key, requestId } = this.row;
-    const answer = body.length > ANSWER_CHARACTERS_MAX ? null : box.seal(body, requestId);
+    const isKept = made !== null && made.body.length <= ANSWER_CHARACTERS_MAX;
+    const answer = isKept ? box.seal(made.body, requestId) : null;
+    const isStream = made?.isStream ?? false;
     await this.#try(() =>
       sql`
         update idempotent_answer

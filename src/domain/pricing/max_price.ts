@@ -2,7 +2,7 @@ import type { Fraction } from "../../lib/money.ts";
 import { INPUT_BUCKETS, OUTPUT_BUCKETS, type Usage } from "../../model_types/usage.ts";
 import type { Price } from "../../platform/config/config.ts";
 import { atLeast, priceOf } from "./price.ts";
-import { cardOf, type RateTier, type TokenRates } from "./rate_card.ts";
+import { cardOf, needOutputPrice, type RateTier, type TokenRates } from "./rate_card.ts";
 
 /** What a request may become besides its quantities. */
 export interface Possible {
@@ -17,6 +17,7 @@ export interface Possible {
 /** The most that a usage within these quantities can cost. */
 export function maxPriceOf(price: Price, most: Usage, possible: Possible = {}): Fraction {
   if (price.billingType !== "token") return priceOf(price, most);
+  needOutputPrice(price, most);
   const input = sumOf(most, INPUT_BUCKETS);
   const output = sumOf(most, OUTPUT_BUCKETS);
   const searches = most.web_searches ?? 0;

@@ -10,6 +10,7 @@ import {
 } from "../../model_types/usage.ts";
 import {
   cardOf,
+  needOutputPrice,
   ONE,
   type RateCard,
   type RateTier,
@@ -37,6 +38,7 @@ interface Cost {
 function costOf(price: Price, usage: Usage): Cost {
   switch (price.billingType) {
     case "token":
+      needOutputPrice(price, usage);
       return tokenCost(cardOf(price), usage);
     case "per_call":
       return perCallCost(price, usage);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { perMillion, perThousand, price } from "../../../test/helpers/prices.ts";
 import { formatDecimal, type Fraction, roundHalfUp } from "../../lib/money.ts";
 import { type Price } from "../../platform/config/config.ts";
+import { maxPriceOf } from "./max_price.ts";
 import { priceOf } from "./price.ts";
 import { priceFrom, snapshotOf } from "./snapshot.ts";
 import { type Usage } from "../../model_types/usage.ts";
@@ -320,7 +321,16 @@ Deno.test("what was not metered is an error, not free", () => {
 
 Deno.test("a price that lacks an amount, or has an unknown unit, is an error, not free", () => {
   const incomplete = perMillion({ input_price: "1" });
-  assert.throws(() => priceOf(incomplete, { input_tokens: 1 }), /m in default has no output_price/);
+  for (const usage of [{ output_tokens: 1 }, { input_tokens: 1, reasoning_tokens: 1 }]) {
+    assert.throws(() => priceOf(incomplete, usage), /m in default has no output_price/);
+    assert.throws(() => maxPriceOf(incomplete, usage), /m in default has no output_price/);
+  }
+  assert.throws(() => priceOf(perMillion({}), { input_tokens: 1 }), /has no input_price/);
+  assert.equal(
+    formatDecimal(roundHalfUp(priceOf(incomplete, { input_tokens: 1_000_000 }), 6)),
+    "1.00",
+    "a model without output needs no price for it",
+  );
   const odd = price("duration", "fortnight", { price: "1" });
   assert.throws(() => priceOf(odd, { seconds: 1 }), /Unknown unit "fortnight"/);
 });

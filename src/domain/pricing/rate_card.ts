@@ -8,7 +8,7 @@ import {
   type TokenAmount,
 } from "../../model_types/price_terms.ts";
 import { unitOf } from "../../model_types/units.ts";
-import { INPUT_BUCKETS, OUTPUT_BUCKETS } from "../../model_types/usage.ts";
+import { INPUT_BUCKETS, OUTPUT_BUCKETS, type Usage } from "../../model_types/usage.ts";
 import type { Price } from "../../platform/config/config.ts";
 
 /** A price as exact numbers, read once: prices are frozen, and every request uses one. */
@@ -91,13 +91,23 @@ function readTiers(price: Price, scale: bigint): RateTier[] {
   });
 }
 
-function ratesOf(price: Price, terms: PriceTerms, factor: bigint): TokenRates {
+function ratesOf(price: Price, given: PriceTerms, factor: bigint): TokenRates {
+  // See `needOutputPrice`.
+  const terms = { output_price: "0", ...given };
   const rate = (name: TokenAmount) =>
     decimal(terms[name] ?? amountText(price, terms, TOKEN_AMOUNTS[name])) * factor;
   return {
     input: INPUT_BUCKETS.map((bucket) => rate(AMOUNT_OF[bucket])),
     output: OUTPUT_BUCKETS.map((bucket) => rate(AMOUNT_OF[bucket])),
   };
+}
+
+/** A price without an amount for output is one of models that have no output: output must not be free. */
+export function needOutputPrice(price: Price, usage: Usage): void {
+  if (price.terms.output_price !== undefined) return;
+  for (const bucket of OUTPUT_BUCKETS) {
+    if ((usage[bucket] ?? 0) > 0) amountText(price, price.terms, "output_price");
+  }
 }
 
 /** The price of one unit of a request with these options. */

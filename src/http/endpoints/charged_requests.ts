@@ -2,6 +2,7 @@ import type { AnySchemaObject } from "ajv/dist/2020.js";
 import {
   type ChatRequest,
   type DramaRequest,
+  type EmbeddingsRequest,
   type MessagesRequest,
   REQUESTS,
   type ResponsesRequest,
@@ -24,6 +25,11 @@ export const MESSAGES_REQUEST: RequestBody<MessagesRequest> = requestBody(REQUES
 export const RESPONSES_REQUEST: RequestBody<ResponsesRequest> = requestBody(REQUESTS.responses, {
   nullIsAbsent: true,
 });
+
+export const EMBEDDINGS_REQUEST: RequestBody<EmbeddingsRequest> = requestBody(
+  REQUESTS.embeddings,
+  { nullIsAbsent: true },
+);
 
 const STORED = { nullIsAbsent: true, isStored: true };
 export const SPEECH_REQUEST = requestBody(REQUESTS.audio_speech, STORED);

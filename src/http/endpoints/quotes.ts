@@ -10,6 +10,7 @@ import { chatModel } from "./answer_chat.ts";
 import {
   CHAT_REQUEST,
   dramaRequest,
+  EMBEDDINGS_REQUEST,
   generationRequest,
   MESSAGES_REQUEST,
   RESPONSES_REQUEST,
@@ -33,7 +34,8 @@ export function createQuote(deps: QuoteEndpointDeps): BodyEndpoint<QuoteRequest>
     const request = await chargedRequest(deps, c, route, body);
     const { model: id } = request.body;
     const model = request.kind === "chat" ? chatModel(c, id) : requestedModel(c, id, route);
-    const call = callOf(c, null, request.kind === "chat" ? null : request.body.callback_url);
+    const isTask = request.kind === "media" || request.kind === "drama";
+    const call = callOf(c, null, isTask ? request.body.callback_url : null);
     const quote = await quoteRequest(deps, call, model, request);
     return sendJson(JSON.stringify({
       object: "quote",
@@ -51,7 +53,9 @@ export function createQuote(deps: QuoteEndpointDeps): BodyEndpoint<QuoteRequest>
   };
 }
 
-const CHARGED = new Set(["chat", "responses", "messages", "speech", "generation"]);
+const CHARGED = new Set([
+  ...["chat", "responses", "messages", "embeddings", "speech", "generation"],
+]);
 
 async function chargedRequest(
   deps: ResponsesDeps,
@@ -71,6 +75,9 @@ async function chargedRequest(
   if (route.operation === "chat") {
     const asked = CHAT_REQUEST.check(body);
     return { kind: "chat", body: readChatRequest(asked, chatModel(c, asked.model)).request };
+  }
+  if (route.operation === "embeddings") {
+    return { kind: "embedding", body: EMBEDDINGS_REQUEST.check(body) };
   }
   if (route.operation === "speech") return { kind: "media", body: SPEECH_REQUEST.check(body) };
   if (isPipeline(route.type)) return { kind: "drama", body: dramaRequest(route).check(body) };

@@ -6,6 +6,7 @@ import { adminOperationRoutes } from "./admin_operation.ts";
 import { adminTokenRoutes } from "./admin_tokens.ts";
 import { adminWebhookRoutes } from "./admin_webhooks.ts";
 import { chatRoutes } from "./chat.ts";
+import { embeddingRoutes } from "./embeddings.ts";
 import { fileRoutes } from "./files.ts";
 import { healthRoutes } from "./health.ts";
 import { messageRoutes } from "./messages.ts";
@@ -30,6 +31,7 @@ export const AREAS: readonly RouteArea[] = [
   chatRoutes,
   responseRoutes,
   messageRoutes,
+  embeddingRoutes,
   fileRoutes,
   mediaRoutes,
   taskRoutes,

@@ -11,6 +11,8 @@ import type { BillingType } from "../../model_types/units.ts";
 
 type Keys = Record<string, unknown>;
 
+const OUTPUT_AMOUNTS = ["output_price", "reasoning_price", "audio_output_price"];
+
 /** Prices: their models exist, their units belong to the model type, and they are not below cost. */
 export function checkPrices(checker: Checker, file: Partial<GatewayFile>, now: number): void {
   const books = blockOf(file.prices);
@@ -61,6 +63,7 @@ function checkEntries(
     const priced = models.get(entry.model);
     if (priced === undefined) continue;
     checkUnit(checker, at, entry, priced.model);
+    checkOutputPrice(checker, at, entry, priced.model);
     checkTerms(checker, at, entry, priced.model);
     // Old prices stay for receipts: a warning about them would not help.
     const isPast = start < (current.get(entry.model) ?? -Infinity);
@@ -84,6 +87,29 @@ function activeStarts(
     newest.set(model, Math.max(start, newest.get(model) ?? start));
   }
   return newest;
+}
+
+/** Output tokens have a price where a model has them, and only there. */
+function checkOutputPrice(checker: Checker, at: Path, entry: Keys, model: Keys): void {
+  const definition = findDefinition(model.type);
+  if (entry.billing_type !== "token" || definition?.units.token === undefined) return;
+  if (definition.work === "embedding") return warnOutputPrice(checker, at, entry, model);
+  if (entry.output_price !== undefined) return;
+  // A misspelt one is reported by itself.
+  if (Object.keys(entry).some((key) => checker.isInvalid([...at, key]))) return;
+  checker.report(at, { message: 'the key "output_price" is missing' });
+}
+
+function warnOutputPrice(checker: Checker, at: Path, entry: Keys, model: Keys): void {
+  for (const name of OUTPUT_AMOUNTS) {
+    const amount = entry[name];
+    // Public price catalogues say that it is free.
+    if (typeof amount !== "string" || !/[1-9]/.test(amount)) continue;
+    checker.report([...at, name], {
+      severity: "warning",
+      message: `has no effect: ${modelWithArticle(model.type)} has no output tokens`,
+    }, "key");
+  }
 }
 
 function checkUnit(checker: Checker, at: Path, entry: Keys, model: Keys): void {

@@ -423,7 +423,7 @@ export interface ModelEntry {
   /**
    * Type of the model.
    */
-  type: "chat" | "image" | "video" | "avatar" | "drama" | "speech";
+  type: "chat" | "image" | "video" | "avatar" | "drama" | "speech" | "embedding";
   /**
    * URL of an image.
    */
@@ -481,6 +481,7 @@ export interface ModelEntry {
     | "storyboard"
     | "final_video"
     | "text_to_speech"
+    | "embeddings"
   )[];
   limits?: ModelLimitsEntry;
   /**
@@ -591,6 +592,18 @@ export interface ModelLimitsEntry {
    * Maximum number of output tokens.
    */
   max_output_tokens?: number;
+  /**
+   * Maximum number of texts in a request for embeddings. Default: 2048.
+   */
+  max_inputs?: number;
+  /**
+   * Maximum number of tokens of each text in a request for embeddings.
+   */
+  max_input_tokens?: number;
+  /**
+   * Maximum length of a vector. Requests to a model without it may not have `dimensions`.
+   */
+  max_dimensions?: number;
 }
 /**
  * A provider and its model that can serve requests.
@@ -635,7 +648,7 @@ export interface CostEntry {
    */
   input_price?: string;
   /**
-   * Price of one unit of output tokens.
+   * Price of one unit of output tokens. Models that have no output tokens, such as `embedding`, do not need it.
    */
   output_price?: string;
   /**

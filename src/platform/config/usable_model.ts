@@ -1,5 +1,5 @@
 import { ApiError } from "../../lib/api_error.ts";
-import { modelWithArticle } from "../../model_types/model_types.ts";
+import { definitionOf, MODEL_TYPES, modelWithArticle } from "../../model_types/model_types.ts";
 import {
   type Config,
   isVisible,
@@ -39,7 +39,7 @@ export function modelForRoute(
   route: Pick<Route, "operation" | "type" | "path">,
 ): Model {
   const model = usableModel(config, account, id);
-  const type = route.operation === "generation" ? route.type : route.operation;
+  const type = route.operation === "generation" ? route.type : typeServedBy(route.operation);
   if (model.type === type) return model;
   throw new ApiError(
     "capability_not_supported",
@@ -49,4 +49,8 @@ export function modelForRoute(
       `GET /v1/models?type=${type} lists them.`,
     { param: "model" },
   );
+}
+
+function typeServedBy(operation: string): string | undefined {
+  return MODEL_TYPES.find((type) => definitionOf(type).endpoint.operation === operation);
 }

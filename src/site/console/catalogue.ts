@@ -1,3 +1,4 @@
+import { definitionOf } from "../../model_types/model_types.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import {
   type Config,
@@ -51,9 +52,9 @@ export function offerOf(config: Config, account: PricedAccount, id: string): Off
 
 /** The API path for a type of model, as configured; null when it is not released. */
 export function routeOf(config: Config, type: Model["type"]): string | null {
+  const wanted = definitionOf(type).endpoint.operation;
   const route = config.routes.find(({ operation, type: of, stage }) =>
-    stage !== "planned" &&
-    (operation === "generation" ? of === type : operation === type)
+    stage !== "planned" && operation === wanted && (operation !== "generation" || of === type)
   );
   return route?.path ?? null;
 }

@@ -197,6 +197,9 @@ const LIMITS: Readonly<Record<string, readonly [name: string, unit: string]>> = 
   resolutions: ["Resolutions", ""],
   voices: ["Voices", ""],
   formats: ["Formats", ""],
+  max_inputs: ["Max texts per request", ""],
+  max_input_tokens: ["Max text", " tokens"],
+  max_dimensions: ["Max dimensions", ""],
 };
 
 /** A request that the API accepts, from the model's own limits. */

@@ -93,9 +93,10 @@ export function priceSummary(
     const text = `${from}${perUnit(lowest, price, currency)}`;
     return model.pipeline === null ? text : `${text} plus models used`;
   }
-  return `${formatPrice(input ?? "0", currency)} in, ${
-    formatPrice(output ?? "0", currency)
-  } out per ${unitOf(price)}`;
+  if (output === undefined) return perUnit(input ?? "0", price, currency);
+  return `${formatPrice(input ?? "0", currency)} in, ${formatPrice(output, currency)} out per ${
+    unitOf(price)
+  }`;
 }
 
 /** The prices of the models that a drama uses, by what they are used for. They are charged on top of its own. */

@@ -76,13 +76,18 @@ async function sendResult(
     }
     case "file": {
       const extension = extensionOf(response.headers.get("content-type") ?? "");
-      const name = `${offer.model.type}.${extension}`;
-      response.headers.set("content-disposition", `attachment; filename="${name}"`);
-      return response;
+      return asDownload(response, `${offer.model.type}.${extension}`);
     }
+    case "vectors":
+      return asDownload(response, `${offer.model.type}.json`);
     case "task":
       return seeOther(`/console/tasks/${TaskResponse.parse(await response.json()).id}`);
   }
+}
+
+function asDownload(response: Response, name: string): Response {
+  response.headers.set("content-disposition", `attachment; filename="${name}"`);
+  return response;
 }
 
 /** POST /console/models/{id}/quote: the maximum cost of the form as it stands. */

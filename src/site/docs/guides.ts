@@ -12,6 +12,7 @@ const TITLES: readonly (readonly [name: string, title: string])[] = [
   ["chat", "Chat"],
   ["responses", "Responses"],
   ["messages", "Messages"],
+  ["embeddings", "Embeddings"],
   ["tasks", "Images, video, speech"],
   ["dramas", "Dramas"],
   ["files", "Files"],

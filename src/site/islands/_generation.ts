@@ -1,7 +1,7 @@
 import { clearError, errorOf, field, notice, send, setBusy, textsOf } from "./_form.ts";
 import { isTaskOver, pollUntilOver, previewOf, type Task } from "./_task.ts";
 
-/** Images, videos and audio: sends the form, follows the task, and shows the result below the form. */
+/** Images, videos, audio and vectors: sends the form, follows the task, and shows the result below the form. */
 export function startGeneration(form: HTMLFormElement): void {
   const results = form.parentElement!.querySelector<HTMLElement>("[data-results]")!;
   form.addEventListener("submit", (event) => {
@@ -24,7 +24,11 @@ export function startGeneration(form: HTMLFormElement): void {
       if (!response.ok) card.replaceChildren(notice(await errorOf(form, response)));
       else if (response.headers.get("content-type")?.startsWith("audio/")) {
         card.replaceChildren(audioPlayer(await response.blob()));
-      } else void follow(card, await response.json() as Task);
+      } else {
+        const made = await response.json() as Task | VectorList;
+        if ("data" in made) card.replaceChildren(...describeVector(made));
+        else void follow(card, made);
+      }
     } catch (error) {
       card.replaceChildren(notice((error as Error).message));
     } finally {
@@ -89,6 +93,26 @@ function taskLink({ id }: Task): HTMLElement {
   Object.assign(link, { href: `/console/tasks/${id}`, textContent: "View task and receipt" });
   line.append(link);
   return line;
+}
+
+interface VectorList {
+  readonly data: readonly { readonly embedding: readonly number[] }[];
+  readonly usage: { readonly total_tokens: number };
+}
+
+const NUMBERS_SHOWN = 12;
+
+/** The length of the vector and its first numbers. */
+function describeVector({ data, usage }: VectorList): HTMLElement[] {
+  const vector = data[0]?.embedding ?? [];
+  const line = document.createElement("p");
+  line.className = "soft small";
+  line.textContent = `${vector.length} dimensions, ${usage.total_tokens} tokens`;
+  const numbers = document.createElement("pre");
+  numbers.className = "long-text";
+  const rest = vector.length > NUMBERS_SHOWN ? ", …" : "";
+  numbers.textContent = `[${vector.slice(0, NUMBERS_SHOWN).join(", ")}${rest}]`;
+  return [line, numbers];
 }
 
 function audioPlayer(blob: Blob): HTMLElement {

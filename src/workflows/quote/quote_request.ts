@@ -12,6 +12,7 @@ import {
 } from "../../domain/pricing/funds.ts";
 import type { Quote } from "../../domain/pricing/quote.ts";
 import { OUTPUT_TOKENS_LEAST } from "../../model_types/chat.ts";
+import type { EmbeddingBody } from "../../model_types/embedding.ts";
 import type { Usage } from "../../model_types/usage.ts";
 import { decimal, formatDecimal, roundUp } from "../../lib/money.ts";
 import type { Model } from "../../platform/config/config.ts";
@@ -22,6 +23,7 @@ import { fittingLimit, quoteChat } from "../chat/hold_chat.ts";
 import { prepareChat } from "../chat/prepare_chat.ts";
 import { quoteDramaRequest } from "../dramas/accept_drama.ts";
 import type { QuotedPart } from "../dramas/price_drama.ts";
+import { prepareEmbeddings } from "../embeddings/prepare_embeddings.ts";
 import { type GenerationCall, quoteFor } from "../tasks/accept_generation.ts";
 import { checkGeneration, type GenerationBody } from "../tasks/check_generation.ts";
 import type { TaskDeps } from "../tasks/deps.ts";
@@ -34,6 +36,7 @@ export interface QuoteDeps {
 /** A request that would be charged, with the body that fits its schema. */
 export type ChargedRequest =
   | { readonly kind: "chat"; readonly body: ChatRequest }
+  | { readonly kind: "embedding"; readonly body: EmbeddingBody & { readonly model: string } }
   | { readonly kind: "drama"; readonly body: DramaRequest }
   | { readonly kind: "media"; readonly body: GenerationBody };
 
@@ -93,13 +96,17 @@ interface QuotedRequest extends Pick<RequestQuote, "maxUsage" | "maxTokens" | "p
 }
 
 async function quoteByKind(
-  { tasks }: QuoteDeps,
+  { tasks, upstreams }: QuoteDeps,
   call: GenerationCall,
   model: Model,
   { kind, body }: Exclude<ChargedRequest, { kind: "chat" }>,
 ): Promise<QuotedRequest> {
   const { config, account } = call;
   switch (kind) {
+    case "embedding": {
+      const { maxUsage } = await prepareEmbeddings({ upstreams, config, model }, body);
+      return { maxUsage, quote: quoteFor(config, account, model, maxUsage) };
+    }
     case "drama": {
       // May be absent here: the request itself may send it as a header.
       if (body.business_id !== undefined) checkIdempotencyKey(body.business_id, "business_id");

@@ -3,6 +3,7 @@ import type { Model } from "../../../platform/config/config.ts";
 import { avatarForm } from "./avatar.tsx";
 import { chatForm } from "./chat.tsx";
 import { dramaForm } from "./drama.tsx";
+import { embeddingForm } from "./embedding.tsx";
 import { imageForm } from "./image.tsx";
 import type { ModelTypeForm } from "./model_type_form.ts";
 import type { Body, Fields } from "./fields.ts";
@@ -16,6 +17,7 @@ export const FORMS: Readonly<Record<ModelType, ModelTypeForm>> = {
   avatar: avatarForm,
   drama: dramaForm,
   speech: speechForm,
+  embedding: embeddingForm,
 };
 
 /** The API request of a playground form. */

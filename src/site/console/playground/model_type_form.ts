@@ -9,8 +9,8 @@ export interface ModelTypeForm {
   readonly title: string;
   /** The path of its icon, in a square of 24. */
   readonly icon: string;
-  /** What running a model gives: the next message of a conversation, a file, or a task. */
-  readonly result: "message" | "file" | "task";
+  /** What running a model gives: the next message of a conversation, a file, vectors, or a task. */
+  readonly result: "message" | "file" | "vectors" | "task";
   /** Labels of its fields by their names in the API. */
   readonly labels: FieldLabels;
   /** The fields, with the model's limits as choices. */

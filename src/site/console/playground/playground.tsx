@@ -49,8 +49,8 @@ export function Playground({ c, offer: { details }, fields = {}, error }: Playgr
           )}
           <p class="small faint numeric playground-quote" data-quoted aria-live="polite"></p>
         </div>
-        {result === "file" && (
-          <p class="only-unscripted small soft">The audio is downloaded as a file.</p>
+        {(result === "file" || result === "vectors") && (
+          <p class="only-unscripted small soft">The result is downloaded as a file.</p>
         )}
       </form>
       {!isConversation && <div class="playground-results" data-results></div>}
