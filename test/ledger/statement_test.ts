@@ -24,7 +24,7 @@ Deno.test(
       account: ledger.account,
       quote: asked,
       clientRequestId: "mine",
-      origin: { key: "key_1", user: "ada", metadata: { team: "red" } },
+      origin: { key: "key_1", user: "ada", metadata: { team: "red" }, endpoint: "chat" },
       ttlSeconds: 60,
     });
     const price = {
@@ -44,6 +44,7 @@ Deno.test(
       key: "key_1",
       user: "ada",
       metadata: { team: "red" },
+      endpoint: "chat",
       model: "sim-chat",
       status: "open",
       currency: "USD",
