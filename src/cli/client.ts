@@ -20,7 +20,21 @@ export async function callAdminApi<T>(
   path: string,
   body?: unknown,
 ): Promise<T> {
-  const { settings, environment } = terminal;
+  return readJson(await sendToGateway(terminal, method, path, body)) as T;
+}
+
+/** Reads a text, such as CSV, from the admin API of the running gateway. */
+export async function readAdminText(terminal: Terminal, path: string): Promise<string> {
+  return await sendToGateway(terminal, "GET", path);
+}
+
+/** The body of a successful response. */
+async function sendToGateway(
+  { settings, environment }: Terminal,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<string> {
   // A gateway that listens on all interfaces is reachable on the loopback address.
   const host = ALL_INTERFACES.test(settings.host) ? "127.0.0.1" : settings.host;
   const url = withoutTrailing(
@@ -46,16 +60,15 @@ export async function callAdminApi<T>(
       })`,
     );
   }
-  const reply = await readJson(response);
-  if (!response.ok) {
-    const { error, request_id } = (reply ?? {}) as {
-      error?: { message?: string };
-      request_id?: string;
-    };
-    const id = request_id === undefined ? "" : ` (${request_id})`;
-    throw new CallError(`${error?.message ?? `HTTP ${response.status}`}${id}`, reply);
-  }
-  return reply as T;
+  const text = await response.text();
+  if (response.ok) return text;
+  const reply = readJson(text);
+  const { error, request_id } = (reply ?? {}) as {
+    error?: { message?: string };
+    request_id?: string;
+  };
+  const id = request_id === undefined ? "" : ` (${request_id})`;
+  throw new CallError(`${error?.message ?? `HTTP ${response.status}`}${id}`, reply);
 }
 
 async function storedToken(dataDir: string): Promise<string> {
@@ -71,9 +84,8 @@ async function storedToken(dataDir: string): Promise<string> {
   }
 }
 
-/** The body as JSON; null when it is not JSON, such as the error page of a proxy. */
-async function readJson(response: Response): Promise<unknown> {
-  const text = await response.text();
+/** A body as JSON; null when it is not JSON, such as the error page of a proxy. */
+function readJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {

@@ -28,6 +28,7 @@ import { storageList, storageSweep } from "./storage.ts";
 import { tokenCreate, tokenList, tokenRevoke } from "./token.ts";
 import { taskList, taskReplay, taskShow } from "./task.ts";
 import { webhookRedeliver, webhookVerify } from "./webhook.ts";
+import { usageReport } from "./usage.ts";
 
 export const COMMANDS: readonly [name: string, command: Command][] = [
   ["check", runCheck],
@@ -58,6 +59,7 @@ export const COMMANDS: readonly [name: string, command: Command][] = [
   ["token create", tokenCreate],
   ["token list", tokenList],
   ["token revoke", tokenRevoke],
+  ["usage", usageReport],
   ["audit", auditList],
   ["ledger verify", ledgerVerify],
   ["prices import", pricesImport],

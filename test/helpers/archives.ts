@@ -26,7 +26,8 @@ export async function openArchives({ sql }: TestLedger): Promise<TestArchives> {
   const folder = await Deno.makeTempDir({ prefix: "tollgate-archives-" });
   const keep = { moneyMonths: 3, taskDays: 90, webhookDays: 30 };
   const storage = { files: "local", s3: null, keep };
-  const config = { storage, logs: { keepDays: 30, auditKeepDays: 400 } } as unknown as Config;
+  const logs = { keepDays: 30, auditKeepDays: 400 };
+  const config = { storage, logs, responses: { keepDays: 30 } } as unknown as Config;
   const stores = new Stores(folder, () => config.storage);
   const deps: RetentionDeps = { sql, stores, config: () => config, log: noLog, leaseSeconds: 0 };
   return {

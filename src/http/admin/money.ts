@@ -68,7 +68,7 @@ export function updatePlan(deps: RouteDeps): BodyEndpoint<NewPlan> {
 export function retrieveStatement({ database }: RouteDeps): Endpoint {
   return async function retrieveStatement(c) {
     const { id } = await findAccount(database.sql, c.req.param("id") ?? "");
-    return sendStatement(database, id, readPeriod(c));
+    return sendStatement(database, { account: id, ...readPeriod(c), isForOperator: true });
   };
 }
 
