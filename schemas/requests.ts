@@ -273,7 +273,7 @@ export type AvatarRequest = {
 };
 
 /**
- * OpenAI's Chat Completions request. The capabilities and limits of the model decide which features it supports.
+ * OpenAI's Chat Completions request. The capabilities and limits of the model decide which features it supports. Fields that are not listed are left out; the response header `x-ignored-fields` names them.
  */
 export type ChatRequest = {
   /**
@@ -346,7 +346,7 @@ export type ChatRequest = {
    */
   max_tokens?: number;
   /**
-   * Maximum number of output tokens, reasoning included. Default: the limit of the model. It decides how much is held before the request is sent.
+   * Maximum number of output tokens, reasoning included. Default: the limit of the model, which a larger number is lowered to. It decides how much is held before the request is sent.
    */
   max_completion_tokens?: number;
   /**
@@ -361,6 +361,22 @@ export type ChatRequest = {
    * Alternative to temperature: only the most likely tokens with this total probability are considered.
    */
   top_p?: number;
+  /**
+   * Only this many most likely tokens are considered, where the provider supports it.
+   */
+  top_k?: number;
+  /**
+   * Only tokens with at least this fraction of the most likely token's probability are considered, where the provider supports it.
+   */
+  min_p?: number;
+  /**
+   * As `min_p`, with the square of the probability, where the provider supports it.
+   */
+  top_a?: number;
+  /**
+   * Above 1 the model repeats itself less, where the provider supports it.
+   */
+  repetition_penalty?: number;
   /**
    * Text, or list of texts, at which the answer ends. The text itself is not part of the answer.
    *
@@ -429,6 +445,36 @@ export type ChatRequest = {
    */
   reasoning_effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
   /**
+   * `reasoning_effort` in OpenRouter's form. Left out for a model without the capability `reasoning`.
+   */
+  reasoning?: {
+    /**
+     * The same as `reasoning_effort`.
+     */
+    effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+    /**
+     * Tokens for reasoning, instead of a level.
+     */
+    max_tokens?: number;
+    /**
+     * False: the same as the effort `none`.
+     */
+    enabled?: boolean;
+  };
+  /**
+   * The same in Anthropic's form.
+   */
+  thinking?: {
+    /**
+     * Whether the model reasons.
+     */
+    type: "enabled" | "adaptive" | "disabled";
+    /**
+     * Tokens for reasoning.
+     */
+    budget_tokens?: number;
+  };
+  /**
    * How long the answer should be.
    */
   verbosity?: "low" | "medium" | "high";
@@ -468,6 +514,19 @@ export type ChatRequest = {
    * Your own id of the end user, hashed; newer name of `user`.
    */
   safety_identifier?: string;
+  /**
+   * `stream_options` in OpenRouter's form.
+   */
+  usage?: {
+    /**
+     * The same as `stream_options.include_usage`.
+     */
+    include?: boolean;
+  };
+  /**
+   * Anthropic's mark for the whole prompt, where the provider caches by marks. Messages, parts and tools may have their own.
+   */
+  cache_control?: Record<string, unknown>;
   /**
    * Requests with the same key are more likely to use the same prompt cache.
    */
@@ -551,11 +610,11 @@ export type ImageRequest = {
    */
   prompt: string;
   /**
-   * Width and height in pixels, such as 1024x1024: one of the model's sizes. Default: the first.
+   * Width and height in pixels, such as 1024x1024: one of the model's sizes. Default, and with `auto`: the first.
    */
   size?: string;
   /**
-   * Quality of the images: one of the model's qualities. Default: the first. Models without qualities do not take it.
+   * Quality of the images: one of the model's qualities. Default, and with `auto`: the first. Models without qualities do not take it.
    */
   quality?: string;
   /**
@@ -573,6 +632,34 @@ export type ImageRequest = {
    * @maxItems 32
    */
   input_images?: string[];
+  /**
+   * The response waits for the images and has them in `data`, as OpenAI's does: as URLs, or in base64.
+   */
+  response_format?: "url" | "b64_json";
+  /**
+   * Of OpenAI's API; left out.
+   */
+  style?: string;
+  /**
+   * Of OpenAI's API; left out.
+   */
+  background?: string;
+  /**
+   * Of OpenAI's API; left out.
+   */
+  moderation?: string;
+  /**
+   * Of OpenAI's API; left out: the model decides.
+   */
+  output_format?: string;
+  /**
+   * Of OpenAI's API; left out.
+   */
+  output_compression?: number;
+  /**
+   * Your own id of the end user, which receipts keep.
+   */
+  user?: string;
   /**
    * Public https URL that gets an event when the task ends, instead of the account's webhook endpoints.
    */
@@ -888,6 +975,10 @@ export type VideoRequest = {
    * Resolution of the video, such as 1080p: one of the model's resolutions. Default: the first. Models without resolutions do not take it.
    */
   resolution?: string;
+  /**
+   * Whether the video has sound. Default: false. Only models with the capability `audio` take it.
+   */
+  audio?: boolean;
   /**
    * Input images: public https URLs or ids of uploaded files.
    *

@@ -17,6 +17,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   "platform/database": 2,
   "platform/outbound": 2,
   "platform/telemetry": 2,
+  "platform/tracing": 2,
   "platform/cluster": 3,
   "platform/queue": 3,
   "platform/secrets": 3,

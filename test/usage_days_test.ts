@@ -57,12 +57,12 @@ Deno.test("usage by day is the same before, during and after the roll-up", STRIC
 
   // The last request is younger than what may be added up: it stays in the tail.
   await rollUpUsage(sql, 1);
-  assert.equal((await sql`select from usage_day`).length, 1);
+  assert.equal((await sql`select distinct day from usage_day`).length, 1);
   assert.deepEqual(await seen(), expected, "half is");
 
   await ledger.setClock("2026-03-02T01:00:00Z");
   await rollUpUsage(sql);
-  assert.equal((await sql`select from usage_day`).length, 2);
+  assert.equal((await sql`select distinct day from usage_day`).length, 2);
   assert.deepEqual(await seen(), expected, "all is");
   await rollUpUsage(sql);
   assert.deepEqual(await seen(), expected, "adding up again adds nothing");

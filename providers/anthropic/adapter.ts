@@ -28,6 +28,7 @@ export const adapter: Adapter = {
     read: ({ body }) => readMessage(body),
     reader: () => new MessageReader(),
     fault: readFault,
+    extras: ["top_k", "thinking", "cache_control"],
     imageTokens,
   },
 };

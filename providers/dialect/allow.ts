@@ -1,4 +1,4 @@
-import type { ToolCall, ToolCallDelta } from "../../src/upstream/adapter.ts";
+import type { Annotation, ToolCall, ToolCallDelta } from "../../src/upstream/adapter.ts";
 import { callId } from "./call_id.ts";
 import { compact, count, type Json, record, records, text } from "./json.ts";
 
@@ -66,7 +66,7 @@ function tokens(value: unknown): unknown {
 const oneToken = ({ token, logprob, bytes }: Json) => ({ token, logprob, bytes: bytes ?? null });
 
 /** Citations of a model that searches the web. */
-export function annotations(value: unknown): unknown {
+export function annotations(value: unknown): Annotation[] | undefined {
   if (!Array.isArray(value)) return undefined;
   return records(value).flatMap(({ type, url_citation }) => {
     const cited = record(url_citation);

@@ -7,7 +7,7 @@ import { endingReader } from "./finish.ts";
 import { imageCounter } from "./image_tokens.ts";
 import { chunkReader, type Dialect, readReply } from "./read.ts";
 import { usageReader } from "./usage.ts";
-import { requestWriter } from "./write.ts";
+import { requestWriter, takenExtras } from "./write.ts";
 
 /** The adapter that a `provider.yaml` describes. The file is parsed when the adapter is first used. */
 export function fileAdapter(
@@ -48,6 +48,7 @@ export function chatAdapter(file: ProviderFile): ChatAdapter {
     read: ({ body }) => readReply(dialect, body),
     reader: () => chunkReader(dialect),
     fault: faults.read,
+    extras: takenExtras(file.parameters),
     imageTokens: imageCounter(file.image_tokens),
   };
 }

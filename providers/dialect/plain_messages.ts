@@ -1,20 +1,9 @@
-import type { ChatRequest } from "../../src/upstream/adapter.ts";
 import { type Json, records, text } from "./json.ts";
 
 /**
  * Messages and tools in OpenAI's own format. The gateway's requests may say more, in Anthropic's words
  * (`src/upstream/adapter.ts`): servers that are compatible with OpenAI reject fields that they do not know.
  */
-
-/** Parameters of other providers. */
-const FOREIGN = ["thinking", "top_k", "cache_control"];
-
-/** The request without parameters of other providers; the same object where it has none. */
-export function plainParameters(request: ChatRequest): ChatRequest {
-  if (!FOREIGN.some((name) => name in request)) return request;
-  const entries = Object.entries(request).filter(([name]) => !FOREIGN.includes(name));
-  return Object.fromEntries(entries) as unknown as ChatRequest;
-}
 
 /**
  * The messages without what OpenAI's format does not have; the same list where nothing changes. `keepsMarks`: the server

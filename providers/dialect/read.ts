@@ -129,6 +129,10 @@ function deltaOf(dialect: Dialect, given: Json): ChunkDelta {
     ? null
     : allow.functionDelta(given.function_call);
   if (called !== null) delta.function_call = called;
+  const annotations = given.annotations === undefined
+    ? undefined
+    : allow.annotations(given.annotations);
+  if (annotations !== undefined) delta.annotations = annotations;
   const audio = given.audio === undefined ? undefined : allow.audio(given.audio);
   if (audio !== undefined) delta.audio = audio;
   return delta;

@@ -1,8 +1,13 @@
 import { ApiError } from "../../src/lib/api_error.ts";
 import { withoutTrailing } from "../../src/lib/without_trailing.ts";
-import type { ChatRequest, UpstreamRequest, UpstreamTarget } from "../../src/upstream/adapter.ts";
+import {
+  type ChatRequest,
+  EXTRA_PARAMETERS,
+  type UpstreamRequest,
+  type UpstreamTarget,
+} from "../../src/upstream/adapter.ts";
 import { type Json, record, records } from "./json.ts";
-import { plainMessages, plainParameters, plainTools } from "./plain_messages.ts";
+import { plainMessages, plainTools } from "./plain_messages.ts";
 
 export interface Bounds {
   readonly min?: number;
@@ -17,6 +22,7 @@ export interface WriteRules {
   readonly path?: string;
   readonly parameters?: {
     readonly rename?: Readonly<Record<string, string>>;
+    readonly accept?: readonly string[];
     readonly drop?: readonly string[];
     readonly refuse?: readonly string[];
     readonly keep?: Readonly<Record<string, Bounds>>;
@@ -30,6 +36,16 @@ export interface WriteRules {
   readonly stream?: { readonly ask_usage?: boolean };
 }
 
+/** Parameters beyond OpenAI's that the provider takes: those that it accepts, renames, bounds or has a default for. */
+export function takenExtras(
+  { accept = [], rename = {}, keep = {}, defaults = {} }: NonNullable<WriteRules["parameters"]> =
+    {},
+): readonly string[] {
+  return EXTRA_PARAMETERS.filter((name) =>
+    accept.includes(name) || name in rename || name in keep || name in defaults
+  );
+}
+
 export type RequestWriter = (request: ChatRequest, target: UpstreamTarget) => UpstreamRequest;
 
 /** Makes the function that writes requests. The rules are prepared once, not for each request. */
@@ -41,7 +57,9 @@ export function requestWriter(rules: WriteRules): RequestWriter {
   const rename = Object.entries(parameters.rename ?? {});
   const knowsOlderLimit = hasRuleFor(parameters, "max_tokens") &&
     !hasRuleFor(parameters, "max_completion_tokens");
-  const { drop = [] } = parameters;
+  const extras = takenExtras(parameters);
+  const foreign = EXTRA_PARAMETERS.filter((name) => !extras.includes(name));
+  const drop = [...parameters.drop ?? [], ...foreign];
   const keep = Object.entries(parameters.keep ?? {});
   const rewrite = messageRewriter(messages);
   const askUsage = rules.stream?.ask_usage ?? true;
@@ -50,7 +68,7 @@ export function requestWriter(rules: WriteRules): RequestWriter {
     refuseUnable(request, parameters.refuse ?? []);
     const streamed = request.stream === true;
     // A field that is not sent is undefined rather than deleted, which would make the object a slow one.
-    const body: Record<string, unknown> = { ...parameters.defaults, ...plainParameters(request) };
+    const body: Record<string, unknown> = { ...parameters.defaults, ...request };
     body.model = target.model;
     if (body.tools !== undefined) body.tools = plainTools(body.tools);
     // The gateway uses the newer name of the output limit; a provider's file may use the older one.

@@ -25,6 +25,7 @@ export const adapter: Adapter = {
     read: ({ body }) => readContent(body),
     reader: () => new ContentReader(),
     fault: readFault,
+    extras: ["top_k"],
     imageTokens,
   },
 };

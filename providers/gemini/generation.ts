@@ -16,6 +16,7 @@ export function generationConfig(
     maxOutputTokens: parameters.outputLimit(request) ?? undefined,
     temperature: parameters.number(request.temperature),
     topP: parameters.number(request.top_p),
+    topK: parameters.number(request.top_k),
     seed: parameters.number(request.seed),
     presencePenalty: penalty(request.presence_penalty),
     frequencyPenalty: penalty(request.frequency_penalty),

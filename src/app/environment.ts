@@ -1,20 +1,10 @@
 import { z } from "zod";
-
-/** Digits only: `Number` accepts "0x50", "1e3" and blanks too. */
-const whole = (least: number, most: number, example: number) => {
-  const message = `must be a whole number from ${least} to ${most}, such as ${example}`;
-  return z.string().regex(/^\d{1,9}$/, message).transform(Number)
-    .refine((value) => value >= least && value <= most, message);
-};
-const oneOf = <const T extends string>(words: readonly T[]) =>
-  z.enum(words, `must be one of ${words.join(", ")}`);
-/** An empty variable counts as unset: `DATABASE_URL= npm start` uses the embedded database. */
-const optional = <T extends z.ZodType>(type: T) =>
-  z.preprocess((value) => value === "" ? undefined : value, type.optional());
+import { toTracingSettings, TRACING_VARIABLES, type TracingSettings } from "./tracing_settings.ts";
+import { oneOf, optional, wholeNumber } from "./variable_types.ts";
 
 const Environment = z.object({
   HOST: optional(z.string()),
-  PORT: optional(whole(0, 65535, 8787)),
+  PORT: optional(wholeNumber(0, 65535, 8787)),
   GATEWAY_CONFIG: optional(z.string()),
   DATA_DIR: optional(z.string()),
   DATABASE_URL: optional(
@@ -23,7 +13,7 @@ const Environment = z.object({
       "must start with postgres://, such as postgres://user:password@localhost:5432/tollgate",
     ),
   ),
-  DATABASE_WAIT_SECONDS: optional(whole(0, 3600, 60)),
+  DATABASE_WAIT_SECONDS: optional(wholeNumber(0, 3600, 60)),
   ADMIN_TOKEN: optional(
     z.string().min(16, "must have 16 characters or more, such as `openssl rand -hex 32` makes"),
   ),
@@ -38,11 +28,12 @@ const Environment = z.object({
     z.string().min(16, "must have 16 characters or more, such as `openssl rand -hex 32` makes"),
   ),
   GATEWAY_MODE: optional(oneOf(["serve", "drill"])),
-  WORKERS: optional(whole(1, 256, 4)),
-  WATCHDOG_SECONDS: optional(whole(0, 3600, 10)),
+  WORKERS: optional(wholeNumber(1, 256, 4)),
+  WATCHDOG_SECONDS: optional(wholeNumber(0, 3600, 10)),
   DENO_DEPLOY: optional(z.string()),
   LOG_LEVEL: optional(oneOf(["debug", "info", "warn", "error"])),
   LOG_FORMAT: optional(oneOf(["json", "text"])),
+  ...TRACING_VARIABLES,
 });
 
 export interface Settings {
@@ -67,6 +58,8 @@ export interface Settings {
   onDeploy: boolean;
   logLevel: "debug" | "info" | "warn" | "error";
   logFormat: "json" | "text";
+  /** Null: no traces. */
+  tracing: TracingSettings | null;
 }
 
 /** Reads the settings. An invalid value is an error, never replaced by a default. */
@@ -95,6 +88,7 @@ export function readSettings(environment: Record<string, string | undefined>): S
     onDeploy,
     logLevel: env.LOG_LEVEL ?? "info",
     logFormat: env.LOG_FORMAT ?? (Deno.stderr.isTerminal() ? "text" : "json"),
+    tracing: toTracingSettings(env),
   };
 }
 

@@ -37,7 +37,7 @@ export interface OpenChat extends Disposable {
   readonly upstreams: Upstreams;
   readonly chat: ChatDeps;
   readonly seals: ThinkingSeals;
-  /** Sends requests that cost money; null where the environment asks for a proxy or tracing, which only `fetch` supports. */
+  /** Sends requests that cost money; null where the environment asks for a proxy, which only `fetch` supports. */
   readonly http1: Http1Client | null;
 }
 

@@ -7,9 +7,11 @@ import { withTimeout } from "../lib/timers.ts";
 import type { Config } from "../platform/config/config.ts";
 import type { ConfigStore } from "../platform/config/config_store.ts";
 import { describeError } from "../platform/telemetry/log.ts";
+import type { Tracer } from "../platform/tracing/tracer.ts";
 import { type Metrics, openMetrics, registerInFlightGauge } from "../platform/telemetry/metrics.ts";
 import type { GatewayOptions } from "./gateway.ts";
 import { listenAddress, listensEverywhere } from "./listen_address.ts";
+import { openTracing } from "./open_tracing.ts";
 import { NodeReadiness } from "./readiness.ts";
 
 const DRAIN_MS = 20_000;
@@ -18,6 +20,8 @@ const DRAIN_MS = 20_000;
 export interface GatewayServer extends AsyncDisposable {
   readonly address: string;
   readonly metrics: Metrics;
+  /** Null: no traces. */
+  readonly tracer: Tracer | null;
   readonly readiness: NodeReadiness;
   readonly requestHandler: RequestHandler;
   /** Answers with handlers built for the current configuration, and with new ones after each reload. */
@@ -35,12 +39,15 @@ export function openHttpServer(configStore: ConfigStore, options: GatewayOptions
     version: () => configStore.current.version,
     collectAll: options.collectAll,
   });
+  const tracing = openTracing({ metrics, log }, options);
+  const { tracer } = tracing;
   const readiness = new NodeReadiness(configStore);
   const bodies = new RequestBodies({ threads: workers, pace: options.timing?.body });
   const requestHandler = new RequestHandler({
     configStore,
     log,
     metrics,
+    tracer,
     bodies,
     onRequest: options.onRequest,
     onStorageTrouble: readiness.recordStorageError,
@@ -57,6 +64,7 @@ export function openHttpServer(configStore: ConfigStore, options: GatewayOptions
   return {
     address,
     metrics,
+    tracer,
     readiness,
     requestHandler,
     serve(build) {
@@ -68,6 +76,7 @@ export function openHttpServer(configStore: ConfigStore, options: GatewayOptions
     async [Symbol.asyncDispose]() {
       await stop();
       bodies[Symbol.dispose]();
+      await tracing[Symbol.asyncDispose]();
     },
   };
 }

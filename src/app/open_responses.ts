@@ -1,6 +1,8 @@
+import { IdempotentAnswers } from "../domain/idempotency/answers.ts";
 import { ResponseStore } from "../domain/responses/response_store.ts";
 import { openSecretBox } from "../platform/secrets/secret_box.ts";
 import { openReasoningBox } from "../http/dialects/responses/reasoning_box.ts";
+import type { AnswersDeps } from "../http/endpoints/answer_once.ts";
 import type { ResponsesDeps } from "../http/endpoints/responses.ts";
 import type { Database } from "../platform/database/database.ts";
 import type { Log } from "../platform/telemetry/log.ts";
@@ -13,11 +15,14 @@ interface Deps {
   log: Log;
 }
 
-/** Stored responses. */
+/** Stored responses, and answers that repeated requests get again. */
 export function openResponses(
   { database: { sql }, seals, log }: Deps,
   { secretsKeys }: Pick<Settings, "secretsKeys">,
-): ResponsesDeps {
+): ResponsesDeps & AnswersDeps {
   const store = new ResponseStore(sql, openSecretBox(secretsKeys, "stored responses"));
-  return { responses: { store, box: openReasoningBox(seals), log } };
+  return {
+    responses: { store, box: openReasoningBox(seals), log },
+    answers: new IdempotentAnswers(sql, openSecretBox(secretsKeys, "idempotent answers"), log),
+  };
 }

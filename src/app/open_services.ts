@@ -59,10 +59,10 @@ export interface GatewayServices extends AsyncDisposable {
 
 /** Opens everything between the storage and the handlers, each part with what it needs of the parts before it. */
 export async function openServices(deps: Deps, options: GatewayOptions): Promise<GatewayServices> {
-  const { configStore, server: { metrics, requestHandler, address }, storage } = deps;
+  const { configStore, server: { metrics, tracer, requestHandler, address }, storage } = deps;
   const { database, cluster, queue, taskMetrics, withRetry } = storage;
   const { log, timing } = options;
-  const core = { database, cluster, configStore, metrics, log };
+  const core = { database, cluster, configStore, metrics, tracer, log };
   await using opened = new AsyncDisposableStack();
   const apiKeys = opened.use(new ApiKeyCache(database.sql, cluster));
   const streams = new RunningStreams(cluster);
@@ -81,7 +81,7 @@ export async function openServices(deps: Deps, options: GatewayOptions): Promise
       options,
     ),
   );
-  const { responses } = openResponses({ ...core, seals }, options);
+  const kept = openResponses({ ...core, seals }, options);
   await withRetry(() => storePlans(database.sql, configStore.current.plans.values()));
   const outbound = opened.use(new Outbound());
   gaugeTasks(deps);
@@ -113,7 +113,7 @@ export async function openServices(deps: Deps, options: GatewayOptions): Promise
   const parts = opened.move();
   return {
     api: {
-      ...{ ...shared, apiKeys, limiter, chat, responses, files, metrics, sessions, passwords },
+      ...{ ...shared, ...kept, apiKeys, limiter, chat, files, metrics, sessions, passwords },
       adminToken: storage.adminToken,
       metricsToken: options.metricsToken,
       waits: new TaskWaits(options.taskWaits),

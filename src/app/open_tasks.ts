@@ -23,6 +23,7 @@ import { openTaskWrites } from "../workflows/tasks/task_writes.ts";
 import { type TaskHandler, taskWorker } from "../workflows/tasks/task_worker.ts";
 import { TaskWatch } from "../workflows/tasks/task_watch.ts";
 import type { Log } from "../platform/telemetry/log.ts";
+import type { Tracer } from "../platform/tracing/tracer.ts";
 import type { Admission } from "../upstream/admission.ts";
 import { openMediaCalls } from "../upstream/call_media.ts";
 import type { Http1Client } from "../upstream/http1/client.ts";
@@ -42,6 +43,7 @@ interface Deps {
   /** Handlers of task types that are made of several upstream jobs. */
   handlers: ReadonlyMap<string, TaskHandler>;
   onEnd: NonNullable<TaskDeps["onEnd"]>;
+  tracer: Tracer | null;
   log: Log;
 }
 
@@ -89,6 +91,7 @@ export function openTasks(
     currentConfig: () => configStore.current,
     fetchInput: (url, signal) => fetchInput(outbound, configStore, url, signal),
     onEnd,
+    tracer: deps.tracer,
     log,
   };
   return { tasks, worker: taskWorker(tasks, deps.handlers) };

@@ -7,6 +7,7 @@ import { nullIfUnavailable } from "../platform/database/storage_error.ts";
 import { openDeliveryMetrics } from "../platform/telemetry/delivery_metrics.ts";
 import type { Log } from "../platform/telemetry/log.ts";
 import type { Metrics } from "../platform/telemetry/metrics.ts";
+import type { Tracer } from "../platform/tracing/tracer.ts";
 import type { SecretBox } from "../platform/secrets/types.ts";
 import { deliveryWorker } from "../domain/webhooks/sender.ts";
 import { countWebhooks, type Webhooks } from "../domain/webhooks/webhooks.ts";
@@ -22,6 +23,7 @@ interface Deps {
   outbound: Outbound;
   files: Pick<Files, "signedUrl">;
   metrics: Metrics;
+  tracer: Tracer | null;
   log: Log;
 }
 
@@ -46,6 +48,7 @@ export function openWebhooks(deps: Deps): OpenWebhooks {
     post: (request) => outbound.fetch(request, configStore.current.outbound),
     renewOutput: (output) => output.map((item) => withFreshUrl(files, item)),
     notify: (message, delayMs) => queue.notify(message, delayMs),
+    tracer: deps.tracer,
     onAttempt(outcome, latencyMs) {
       metrics.attempts.inc({ outcome });
       metrics.seconds.observe(latencyMs / 1000);

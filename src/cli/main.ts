@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { readSettings, SettingsError } from "../app/environment.ts";
+import { InvoiceError } from "../domain/ledger/invoice.ts";
 import { StorageError } from "../platform/database/storage_error.ts";
 import { VERSION } from "../platform/telemetry/version.ts";
 import { accountCreate, accountList, accountShow } from "./account.ts";
@@ -12,12 +13,14 @@ import { type Command, type Terminal, UsageError } from "./command.ts";
 import { completion } from "./completion.ts";
 import { formatHelp, formatOverview, isGroup } from "./help.ts";
 import { keyCreate, keyList, keyRevoke, keyUpdate } from "./key.ts";
+import { margins } from "./margins.ts";
 import { accountCorrect, accountCredit, accountPlan, ledgerVerify } from "./money.ts";
 import { runMigrate } from "./migrate.ts";
 import { move } from "./move.ts";
 import { personOperator, personPassword } from "./people.ts";
 import { runPlan } from "./plan.ts";
 import { providerTest } from "./provider.ts";
+import { reconcile } from "./reconcile.ts";
 import { reload } from "./reload.ts";
 import { pricesExport, pricesImport } from "./prices.ts";
 import { requestList, requestShow } from "./request.ts";
@@ -27,6 +30,7 @@ import { secretsRotate } from "./secrets.ts";
 import { storageList, storageSweep } from "./storage.ts";
 import { tokenCreate, tokenList, tokenRevoke } from "./token.ts";
 import { taskList, taskReplay, taskShow } from "./task.ts";
+import { upstreamList } from "./upstream.ts";
 import { webhookRedeliver, webhookVerify } from "./webhook.ts";
 import { usageReport } from "./usage.ts";
 
@@ -65,7 +69,10 @@ export const COMMANDS: readonly [name: string, command: Command][] = [
   ["prices import", pricesImport],
   ["prices export", pricesExport],
   ["provider test", providerTest],
+  ["upstream list", upstreamList],
   ["secrets rotate", secretsRotate],
+  ["margins", margins],
+  ["reconcile", reconcile],
   ["request list", requestList],
   ["request show", requestShow],
   ["storage list", storageList],
@@ -171,9 +178,9 @@ function showOverview(args: string[]): number {
 }
 
 function printError(error: unknown, json: boolean): number {
-  const isExpected = [UsageError, CallError, SettingsError, StorageError].some((kind) =>
-    error instanceof kind
-  );
+  const isExpected = [UsageError, InvoiceError, CallError, SettingsError, StorageError].some((
+    kind,
+  ) => error instanceof kind);
   const message = error instanceof Error ? error.message : String(error);
   if (json) {
     const body = error instanceof CallError && error.body !== null
@@ -181,7 +188,7 @@ function printError(error: unknown, json: boolean): number {
       : { error: { message } };
     console.log(JSON.stringify(body, null, 2));
   } else console.error(isExpected ? message : error);
-  return error instanceof UsageError ? 2 : 1;
+  return error instanceof UsageError || error instanceof InvoiceError ? 2 : 1;
 }
 
 if (import.meta.main) Deno.exit(await run(Deno.args, Deno.env.toObject()));

@@ -8,6 +8,7 @@ import type { Allowance, Limiter } from "../domain/limits/limiter.ts";
 import type { BodyLog } from "../domain/requests/body_log.ts";
 import { OpenRequest } from "../domain/requests/open_request.ts";
 import type { RequestLog } from "../domain/requests/request_log.ts";
+import { traced } from "../platform/tracing/traced.ts";
 import type { Endpoint, HttpContext, HttpExchange } from "./exchange.ts";
 
 export interface AuthenticateDeps {
@@ -65,7 +66,12 @@ export function authenticated(
     exchange.route = route;
     const next = readClientRequestId(exchange, headers) ? endpoint : invalidClientRequestId;
     if (exchange.caller !== null) return proceed(c, exchange.caller, next);
-    const caller = deps.apiKeys.find(readApiKey(headers), exchange.startedAt);
+    const key = readApiKey(headers);
+    const caller = traced(
+      exchange.span,
+      "authenticate",
+      () => deps.apiKeys.find(key, exchange.startedAt),
+    );
     return caller instanceof Promise
       ? caller.then((found) => proceed(c, found, next))
       : proceed(c, caller, next);

@@ -14,6 +14,7 @@ const STATUSES: Readonly<Record<ApiErrorKind, number>> = {
   not_found: 404,
   method_not_allowed: 405,
   request_timeout: 408,
+  conflict: 409,
   too_large: 413,
   unsupported_media_type: 415,
   rate_limited: 429,

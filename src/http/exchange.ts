@@ -6,6 +6,7 @@ import type { BodyReservation } from "../domain/limits/body_reservation.ts";
 import type { Allowance } from "../domain/limits/limiter.ts";
 import type { RequestBodies } from "../domain/limits/request_bodies.ts";
 import type { OpenRequest } from "../domain/requests/open_request.ts";
+import type { Span } from "../platform/tracing/span.ts";
 
 /** The state of one request, for endpoints, response headers and the log. */
 export interface HttpExchange {
@@ -29,6 +30,8 @@ export interface HttpExchange {
   adminCaller: AdminCaller | null;
   /** The current plan of the caller's account. */
   accountPlan: AccountPlan | null;
+  /** Null: the request is not traced. */
+  readonly span: Span | null;
   /** Its row of the request log, from authentication on. */
   logged: OpenRequest | null;
   rate: Allowance | null;

@@ -15,8 +15,11 @@ export function readPreferences(c: HttpContext): Preferences {
   for (const part of (c.req.header("prefer") ?? "").split(",")) {
     const [name, value] = part.split(";")[0]!.split("=").map((each) => each.trim());
     if (name?.toLowerCase() === "respond-async") respondAsync = true;
-    if (name?.toLowerCase() === "wait" && /^"?\d{1,6}"?$/.test(value ?? "")) {
-      waitSeconds = Math.min(WAIT_SECONDS_MAX, Number(value!.replaceAll('"', "")));
+    if (name?.toLowerCase() !== "wait") continue;
+    // Without a number, as long as we can.
+    if (value === undefined) waitSeconds = WAIT_SECONDS_MAX;
+    else if (/^"?\d{1,6}"?$/.test(value)) {
+      waitSeconds = Math.min(WAIT_SECONDS_MAX, Number(value.replaceAll('"', "")));
     }
   }
   return { waitSeconds, respondAsync };

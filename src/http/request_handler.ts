@@ -9,12 +9,14 @@ import { closeAfter, isUnfinished } from "../domain/limits/unfinished_bodies.ts"
 import type { OpenRequest } from "../domain/requests/open_request.ts";
 import { describeError, type Log } from "../platform/telemetry/log.ts";
 import type { Metrics } from "../platform/telemetry/metrics.ts";
+import type { Tracer } from "../platform/tracing/tracer.ts";
 import { UpstreamFailure } from "../upstream/failure.ts";
 import { isMessagesPath, renderMessagesError } from "./dialects/messages/error.ts";
 import type { HealthProbe, Readiness } from "./health.ts";
 import type { Env, HttpExchange } from "./exchange.ts";
 import { noteResponse } from "./note_response.ts";
 import { renderError, toApiError } from "./render_error.ts";
+import { endRequestSpan, startRequestSpan } from "./request_span.ts";
 import { healthRoutes } from "./routes/health.ts";
 
 const HOST = /^[\w.:[\]-]{0,300}$/;
@@ -27,6 +29,8 @@ export interface RequestHandlerDeps {
   configStore: ConfigStore;
   log: Log;
   metrics: Metrics;
+  /** Null: no traces. */
+  tracer: Tracer | null;
   readiness: Readiness;
   bodies: RequestBodies;
   /** Called for every request when it starts. */
@@ -91,12 +95,16 @@ export class RequestHandler {
     caller: Caller | null,
     requestId: string,
   ): Response | Promise<Response> {
+    const path = pathOf(request.url);
     const exchange: HttpExchange = {
       requestId,
       startedAt: performance.now(),
       info,
       method: request.method,
-      path: pathOf(request.url),
+      path,
+      span: this.#isFrequent(path)
+        ? null
+        : startRequestSpan(this.deps.tracer, request, { requestId, path }),
       config: this.#app?.config ?? this.deps.configStore.current,
       route: "unknown",
       clientRequestId: null,
@@ -130,6 +138,11 @@ export class RequestHandler {
   #notReadyReason(): string | null {
     if (this.#draining) return "this node is shutting down";
     return this.#app === null ? "this node is starting" : null;
+  }
+
+  /** Probes and metrics are asked for every few seconds: their success is not logged, and they have no traces. */
+  #isFrequent(path: string): boolean {
+    return path === "/metrics" || this.#probes.has(path);
   }
 
   #dispatch(request: Request, exchange: HttpExchange): Response | Promise<Response> {
@@ -213,11 +226,10 @@ export class RequestHandler {
     const { path, logged } = exchange;
     if (path.startsWith("/v1/")) headers.append("server-timing", serverTiming(ms, logged));
     const sent = logged?.bodies ? noteResponse(response, logged.bodies) : response;
+    endRequestSpan(exchange, response.status);
     logged?.respond(response.status, exchange.errorCode, ms);
     metrics.requests.observe(exchange.route, request.method, response.status, ms);
-    // Probes and metrics are asked for every few seconds: their success is not logged.
-    const isFrequent = path === "/metrics" || this.#probes.has(path);
-    if (isFrequent && response.status < 500) return sent;
+    if (this.#isFrequent(path) && response.status < 500) return sent;
     log.request({
       request_id: exchange.requestId,
       method: request.method,

@@ -7,6 +7,7 @@ export type ApiErrorKind =
   | "not_found"
   | "method_not_allowed"
   | "request_timeout"
+  | "conflict"
   | "too_large"
   | "unsupported_media_type"
   | "rate_limited"
@@ -27,6 +28,7 @@ const CODES = {
   unsafe_url: ["invalid_request", "invalid_request_error"],
   file_not_ready: ["invalid_request", "invalid_request_error"],
   idempotency_key_reused: ["invalid_request", "invalid_request_error"],
+  idempotency_in_progress: ["conflict", "invalid_request_error"],
   webhook_required: ["invalid_request", "invalid_request_error"],
   business_id_required: ["invalid_request", "invalid_request_error"],
   missing_api_key: ["unauthenticated", "authentication_error"],

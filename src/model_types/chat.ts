@@ -166,10 +166,15 @@ export function imageBound<Image extends SentImage>(
   };
 }
 
+/** The client's own limit, under either of its names. */
+export function askedLimit({ max_completion_tokens, max_tokens }: ChatBody): unknown {
+  return max_completion_tokens ?? max_tokens;
+}
+
 /** The output limit that the client asked for, within the model's limit. */
 export function outputLimit(model: LimitedModel, request: ChatBody): number {
   const most = numberLimit(model, "max_output_tokens") ?? OUTPUT_TOKENS_DEFAULT;
-  const asked = request.max_completion_tokens ?? request.max_tokens;
+  const asked = askedLimit(request);
   return typeof asked === "number" ? Math.min(asked, most) : most;
 }
 

@@ -1,6 +1,13 @@
 import schema from "../../schemas/requests/images_generations.schema.json" with { type: "json" };
-import type { LimitedModel, MediaModelType, RequestFields, TaskJob } from "./definition.ts";
+import type {
+  LimitedModel,
+  MediaModelType,
+  RequestCheck,
+  RequestFields,
+  TaskJob,
+} from "./definition.ts";
 import {
+  listLimit,
   numberLimit,
   readAspectRatio,
   readDeclared,
@@ -24,7 +31,8 @@ export const image: MediaModelType = {
   endpoint: { path: "/images/generations", operation: "generation" },
   request: { name: "images_generations", schema },
 
-  async check(request) {
+  async check(asked) {
+    const request = { ...asked, body: withoutAuto(asked) };
     const prompt = readPrompt(request);
     const inputs = await readInputImages(request, {
       without: "text_to_image",
@@ -48,6 +56,17 @@ export const image: MediaModelType = {
 /** Every image is a call: a provider may charge for each. */
 export function imageUsage(images: number, parameters: TaskJob["parameters"]): Usage {
   return withOptions({ images, calls: images }, parameters);
+}
+
+/** `auto` leaves the choice to us, as no value does, unless the model offers it. */
+function withoutAuto({ model, body }: Pick<RequestCheck, "model" | "body">): RequestFields {
+  const isAuto = (name: string, limit: string) =>
+    body[name] === "auto" && !listLimit(model, limit)?.includes("auto");
+  return {
+    ...body,
+    ...(isAuto("size", "sizes") ? { size: undefined } : {}),
+    ...(isAuto("quality", "qualities") ? { quality: undefined } : {}),
+  };
 }
 
 function imageCount(model: LimitedModel, body: RequestFields): number {

@@ -62,7 +62,7 @@ Deno.test("a video lasts as long as it asks for, if the model offers that", asyn
     seconds: 10,
     videos: 1,
     calls: 1,
-    options: { duration: 10 },
+    options: { duration: 10, audio: false },
   });
   assert.equal(await seconds(offers(8)), 8);
   assert.equal(await seconds({}, 1), 1);

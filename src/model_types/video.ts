@@ -22,7 +22,7 @@ import { type Usage, withOptions } from "./usage.ts";
 export const video: MediaModelType = {
   work: "media",
   output: "video",
-  capabilities: ["text_to_video", "image_to_video"],
+  capabilities: ["text_to_video", "image_to_video", "audio"],
   limits: [
     ...["durations", "resolutions", "aspect_ratios", "max_prompt_length"],
     "max_input_images",
@@ -40,7 +40,12 @@ export const video: MediaModelType = {
     });
     const duration = readDuration(request);
     const resolution = readDeclared(request, { name: "resolution", limit: "resolutions" });
-    const parameters = { duration, ...resolution, ...readAspectRatio(request) };
+    const parameters = {
+      duration,
+      ...resolution,
+      ...readAudio(request),
+      ...readAspectRatio(request),
+    };
     return { job: { prompt, parameters, inputs }, maxUsage: videoUsage(duration, parameters) };
   },
 
@@ -59,6 +64,15 @@ function readDuration(request: Pick<RequestCheck, "model" | "body">): number {
   if (seconds !== undefined) return seconds;
   throw new ApiError("missing_field", "The field duration is missing: seconds.", {
     param: "duration",
+  });
+}
+
+/** Providers charge more for a video with sound, and some make it unless they are told not to: it is always said. */
+function readAudio({ model, body }: Pick<RequestCheck, "model" | "body">): { audio?: boolean } {
+  if (model.capabilities.has("audio")) return { audio: body.audio === true };
+  if (body.audio === undefined) return {};
+  throw new ApiError("capability_not_supported", `${model.id} does not take audio: leave it out.`, {
+    param: "audio",
   });
 }
 

@@ -6,7 +6,11 @@ import { readReturnTo } from "./visitor.ts";
 function context(peer: string, forwarded: string | undefined, trustedProxies: number): SiteContext {
   return {
     env: { info: { remoteAddr: { hostname: peer } }, config: { site: { trustedProxies } } },
-    req: { header: () => forwarded },
+    req: {
+      raw: {
+        headers: new Headers(forwarded === undefined ? {} : { "x-forwarded-for": forwarded }),
+      },
+    },
   } as unknown as SiteContext;
 }
 

@@ -79,8 +79,8 @@ export type UpstreamBody = string | Uint8Array<ArrayBuffer> | FormData | null;
 /**
  * A chat request in OpenAI's format, valid for the gateway's schema. What other dialects can say beyond that format is
  * in it too, in Anthropic's words: `cache_control` on content parts and tools, parts of type `thinking` and
- * `redacted_thinking` in assistant messages, `is_error` of tool messages, and the parameters `thinking` and `top_k`.
- * Adapters translate it, or leave it out where it is a hint only.
+ * `redacted_thinking` in assistant messages, `is_error` of tool messages. Adapters translate it, or leave it out where it
+ * is a hint only. It may have any of the `EXTRA_PARAMETERS`.
  */
 export interface ChatRequest {
   readonly model: string;
@@ -88,6 +88,11 @@ export interface ChatRequest {
   readonly stream?: boolean;
   readonly [parameter: string]: unknown;
 }
+
+/** Parameters beyond OpenAI's. An adapter says which of them it takes, and leaves out the others. */
+export const EXTRA_PARAMETERS = [
+  ...["top_k", "min_p", "top_a", "repetition_penalty", "thinking", "cache_control"],
+] as readonly string[];
 
 /** A chat, read as a whole by `read` or event by event by `reader`. Synchronous: it is on the path of every chat. */
 export interface ChatAdapter extends Operation<ChatRequest, ChatReply> {
@@ -102,6 +107,8 @@ export interface ChatAdapter extends Operation<ChatRequest, ChatReply> {
   reader(): ChatReader;
   /** The fault that a non-2xx response describes. `body` is parsed JSON, or text for any other type. */
   fault(status: number, body: unknown): UpstreamFault;
+  /** Those of the `EXTRA_PARAMETERS` that the provider takes. */
+  readonly extras?: readonly string[];
   /** The maximum tokens that the provider counts for an image; null where its rule is unknown. */
   imageTokens?(image: ImageInput, model: string): number | null;
 }
@@ -147,10 +154,16 @@ export interface ChatMessage {
   readonly tool_calls?: readonly ToolCall[];
   /** The predecessor of `tool_calls`, for requests that use `functions`. */
   readonly function_call?: { readonly name: string; readonly arguments: string };
-  readonly annotations?: unknown;
+  readonly annotations?: readonly Annotation[];
   readonly audio?: unknown;
   /** Text and reasoning in their order, of an answer with signed reasoning; the other fields have the same joined. */
   readonly parts?: readonly AnswerPart[];
+}
+
+/** A source of the answer, of a model that searches the web. */
+export interface Annotation {
+  readonly type: "url_citation";
+  readonly url_citation: Readonly<Record<string, unknown>>;
 }
 
 /** A part of an answer, as it is sent back in `content` of an assistant message. */
@@ -209,6 +222,7 @@ export interface ChunkDelta {
   readonly reasoning_content?: string;
   readonly tool_calls?: readonly ToolCallDelta[];
   readonly function_call?: { readonly name?: string; readonly arguments?: string };
+  readonly annotations?: readonly Annotation[];
   readonly audio?: unknown;
 }
 

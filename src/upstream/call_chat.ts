@@ -40,6 +40,8 @@ export interface WrittenChat {
   readonly target: UpstreamTarget;
   readonly original: ChatRequest;
   readonly request: UpstreamRequest;
+  /** Parameters of the original that this provider does not take. */
+  readonly ignored: readonly string[];
 }
 
 const REPLY_BYTES_MAX = 64 * 1024 * 1024;

@@ -15,6 +15,7 @@ const chat: ChatAdapter = {
 };
 
 const WRITTEN: WrittenChat = {
+  ignored: [],
   target: { model: "m", baseUrl: "http://provider.test", apiKey: null, headers: {} },
   original: { model: "m", messages: [] },
   request: { method: "POST", url: "http://provider.test/chat", headers: {}, body: "{}" },

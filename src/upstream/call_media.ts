@@ -14,6 +14,7 @@ import type {
 } from "./media_adapter.ts";
 import type { MediaCalls, UpstreamAssignment } from "./media_calls.ts";
 import { exchangeWhole, runOperation, type UpstreamCall } from "./run_operation.ts";
+import { tracedMediaCall } from "./trace_media_call.ts";
 
 export type { MediaCalls } from "./media_calls.ts";
 
@@ -32,6 +33,8 @@ const SHORT_CALL_MS_MAX = 30_000;
 
 export function openMediaCalls(options: MediaCallsOptions): MediaCalls {
   const { admission, fetchSafely, silenceMs } = options;
+  const short: ShortCall = (name, assignment, signal, run) =>
+    tracedMediaCall(assignment, name, () => callShortly(options, assignment, signal, run));
   return {
     choose: (config, model, tried, attempt = "first") =>
       chooseUpstream(admission, config, model, { tried, attempt }),
@@ -39,27 +42,31 @@ export function openMediaCalls(options: MediaCallsOptions): MediaCalls {
     polling: (assignment) => adapterOf(admission, assignment).polling,
     canFind: (assignment) => adapterOf(admission, assignment).find !== undefined,
     submit: (assignment, job, signal, attempt = "first") =>
-      submitWithPermit(options, { assignment, job, signal, attempt }),
+      tracedMediaCall(
+        assignment,
+        "generate_content",
+        () => submitWithPermit(options, { assignment, job, signal, attempt }),
+      ),
     getStatus: (assignment, id, signal) =>
-      callShortly(options, assignment, signal, (call, adapter) => poll(adapter, call, id)),
+      short("poll", assignment, signal, (call, adapter) => poll(adapter, call, id)),
     cancel: (assignment, id, signal) =>
-      callShortly(
-        options,
+      short(
+        "cancel",
         assignment,
         signal,
         (call, { cancel }) =>
           cancel === undefined ? Promise.resolve(null) : runOperation(call, cancel, id),
       ),
     find: (assignment, reference, signal) =>
-      callShortly(
-        options,
+      short(
+        "find",
         assignment,
         signal,
         (call, { find }) =>
           find === undefined ? Promise.resolve("unknown") : runOperation(call, find, reference),
       ),
     fetchOutput: (assignment, output, signal) =>
-      callShortly(options, assignment, signal, (call, adapter) =>
+      short("fetch_output", assignment, signal, (call, adapter) =>
         fetchOutput(output, {
           ...call,
           keyHeaders: () => adapter.keyHeaders?.(call.target) ?? {},
@@ -102,6 +109,14 @@ function callOf(
     signal,
   };
 }
+
+/** A call other than a submission, by the name of its span. */
+type ShortCall = <T>(
+  name: string,
+  assignment: UpstreamAssignment,
+  signal: AbortSignal,
+  run: (call: UpstreamCall, adapter: MediaAdapter) => Promise<T>,
+) => Promise<T>;
 
 /** Calls other than submissions: a shorter deadline, and only failures are reported. */
 async function callShortly<T>(

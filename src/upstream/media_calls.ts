@@ -1,4 +1,5 @@
 import type { Config, Model, Upstream } from "../platform/config/config.ts";
+import type { Span } from "../platform/tracing/span.ts";
 import type { AttemptKind, AttemptSubject } from "./admission.ts";
 import type { UpstreamChoice } from "./fallback.ts";
 import type { JobStatus, MediaJob, Submitted, UpstreamOutput } from "./media_adapter.ts";
@@ -17,6 +18,8 @@ export interface UpstreamAssignment {
   readonly upstream: Upstream;
   /** The task that the job belongs to, as the log names it. */
   readonly subject?: AttemptSubject;
+  /** The step of the task, if it is traced: calls become its spans. */
+  readonly span?: Span | null;
 }
 
 /**

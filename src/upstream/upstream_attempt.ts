@@ -7,14 +7,18 @@ export type AttemptOutcome = "ok" | "abandoned" | FailureKind;
 export class UpstreamAttempt {
   outcome: AttemptOutcome = "ok";
   durationMs = 0;
-  readonly #startedAt = performance.now();
+  /** Of a stream: how long its first byte took. */
+  firstByteMs: number | null = null;
+  /** As `performance.now()`. */
+  readonly startedAt = performance.now();
 
   constructor(readonly provider: string, readonly model: string) {}
 
   /** A stream ends twice: with its first byte, which is the end of the attempt so far, and with its last. */
   end(outcome: AttemptOutcome): void {
     this.outcome = outcome;
-    this.durationMs = performance.now() - this.#startedAt;
+    if (this.durationMs > 0) this.firstByteMs ??= this.durationMs;
+    this.durationMs = performance.now() - this.startedAt;
   }
 }
 

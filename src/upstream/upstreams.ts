@@ -1,6 +1,6 @@
 import { ApiError } from "../lib/api_error.ts";
 import type { Config, Model, Provider, Upstream } from "../platform/config/config.ts";
-import type { ChatReply, ChatRequest, ImageInput } from "./adapter.ts";
+import { type ChatReply, type ChatRequest, EXTRA_PARAMETERS, type ImageInput } from "./adapter.ts";
 import type { Admission, AttemptSubject } from "./admission.ts";
 import type { BreakerHealth } from "../lib/breaker.ts";
 import { type Attempt, callChat, type WrittenChat } from "./call_chat.ts";
@@ -103,8 +103,12 @@ export class Upstreams {
     let own = original;
     if (this.callIds !== null) own = restoreCallIds(this.callIds, own, target.baseUrl);
     if (this.seals !== null) own = restoreThinking(this.seals, own, target.baseUrl);
-    const request = this.admission.adapterOf(provider).chat!.write(own, target);
-    return { target, original, request };
+    const adapter = this.admission.adapterOf(provider).chat!;
+    return {
+      ...{ target, original },
+      request: adapter.write(own, target),
+      ignored: ignoredParameters(original, adapter.extras ?? []),
+    };
   }
 
   /** The maximum tokens that this upstream counts for an image; null where unknown. */
@@ -128,6 +132,19 @@ export class Upstreams {
       signal,
     };
   }
+}
+
+const NONE: readonly string[] = [];
+
+/** What the provider leaves out. Reasoning that is asked for in two ways is not left out. */
+function ignoredParameters(request: ChatRequest, taken: readonly string[]): readonly string[] {
+  let ignored: string[] | null = null;
+  for (const name of EXTRA_PARAMETERS) {
+    if (request[name] === undefined || taken.includes(name)) continue;
+    if (name === "thinking" && request.reasoning_effort !== undefined) continue;
+    (ignored ??= []).push(name);
+  }
+  return ignored ?? NONE;
 }
 
 /** The adapter found a mistake in the request that is one for every upstream. */

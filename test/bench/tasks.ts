@@ -183,6 +183,7 @@ export async function openGround(server: string, name: string): Promise<Ground> 
       secretsKeys: [],
       metricsToken: undefined,
       isDrill: false,
+      tracing: null,
       workers: 1,
       watchdogSeconds: 0,
       onDeploy: false,

@@ -26,7 +26,12 @@ const MODELS: Readonly<Record<string, string>> = {
   anthropic: "claude-sonnet-4-5",
   gemini: "gemini-2.5-pro",
 };
-const heading = { requestId: "req_01k8zq4d6f7g8h9j0k1m2n3p4q", model: "m", created: 1 };
+const heading = {
+  requestId: "req_01k8zq4d6f7g8h9j0k1m2n3p4q",
+  model: "m",
+  created: 1,
+  fingerprint: "fp_1",
+};
 const usage = { input: 9, cachedInput: 3, output: 5, reasoning: 2 };
 
 /** Readable in place of encrypted. */

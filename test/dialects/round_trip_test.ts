@@ -40,7 +40,12 @@ const PROVIDERS = Object.keys(READ_SENT);
 const ADAPTERS = openAdapters();
 const box = openReasoningBox(openThinkingSeals(() => [new Uint8Array(32)]));
 const target = { model: "m", baseUrl: "https://provider.test/v1", apiKey: "k", headers: {} };
-const heading = { requestId: "req_01k8zq4d6f7g8h9j0k1m2n3p4q", model: "m", created: 1 };
+const heading = {
+  requestId: "req_01k8zq4d6f7g8h9j0k1m2n3p4q",
+  model: "m",
+  created: 1,
+  fingerprint: "fp_1",
+};
 const USAGE: ReportedUsage = { input: 5, cachedInput: 0, output: 7, reasoning: 0 };
 
 interface Pair {

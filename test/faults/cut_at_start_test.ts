@@ -25,6 +25,7 @@ async function start(databaseUrl: string, dataDir: string, queue: "kv" | "postgr
       secretsKeys: [],
       metricsToken: undefined,
       isDrill: false,
+      tracing: null,
     },
     ...{ logLevel: "error", logFormat: "json", workers: 1, watchdogSeconds: 0, onDeploy: false },
     log: openLog({ level: "error", format: "json", write() {} }),

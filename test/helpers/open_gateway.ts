@@ -82,6 +82,7 @@ export async function openGateway(options: TestGatewayOptions = {}): Promise<Tes
       secretsKeys: [],
       metricsToken: undefined,
       isDrill: false,
+      tracing: null,
       logLevel: "debug",
       logFormat: "json",
       workers: 1,

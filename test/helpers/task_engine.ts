@@ -111,6 +111,7 @@ export async function openTaskEngine(): Promise<TaskEngine> {
     http1: null,
     handlers: new Map(),
     onEnd() {},
+    tracer: null,
     log,
   }, { timing: { answeredSeconds: 0.2 } });
   const { id: account } = await createAccount(sql, { name: "engine" });

@@ -316,6 +316,10 @@ Deno.test("an operator sees what came in and what upstreams charge for it", STRI
   );
   const page = await person.read("/console/operator/margins");
   assert.ok(page.includes("sim-chat") && page.includes("$0.000003"), page);
+  for (const [by, line] of [["provider", "simulator"], ["plan", "free"], ["account", "acc_"]]) {
+    const grouped = await person.read(`/console/operator/margins?by=${by}`);
+    assert.ok(grouped.includes(`By ${by}`) && grouped.includes(`>${line}`), grouped);
+  }
   const own = await person.read("/console");
   assert.ok(!own.includes("simulator/chat"));
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { decimal, formatDecimal } from "../../src/lib/money.ts";
 import type { Json } from "../helpers/chat_gateway.ts";
+import { startFakeUpstream } from "../helpers/fake_upstream.ts";
 import { type MediaGateway, openMediaGateway } from "../helpers/media_gateway.ts";
 import { png, wav } from "../helpers/media.ts";
 import { statusOf } from "../helpers/status_of.ts";
@@ -227,6 +228,62 @@ Deno.test("a model that does not answer in form three times fails the drama and 
   assert.match(done.error.message, /script stage failed/);
   assert.equal(done.charge.settled, "0.00");
   assert.deepEqual(await gateway.balance(), { available: "100.00", frozen: "0.00" });
+  // The operator pays for all three answers.
+  const { sql } = gateway.gateway.database;
+  const parts = await sql`
+    select stage, upstream, amount::float as amount, cost > 0 as has_cost from receipt_part
+     where receipt_id = ${done.request_id} order by stage desc, position`;
+  const answer = { stage: "script", upstream: "babbling/chat", amount: 0, has_cost: true };
+  const fee = { stage: "drama", upstream: null, amount: 0, has_cost: false };
+  assert.deepEqual(parts.map((part) => ({ ...part })), [answer, answer, answer, fee]);
+  const { data } = await (await gateway.admin("GET", "/margins?group_by=provider")).json();
+  assert.deepEqual(
+    data.map(({ provider, requests, failed, revenue, uncosted }: Json) => [
+      ...[provider, requests, failed, revenue, uncosted],
+    ]),
+    [["babbling", 0, 0, "0.00", 0], [null, 0, 1, "0.00", 0]],
+  );
+  assert.ok(Number(data[0].cost) > 0);
+  await gateway.verify();
+});
+
+Deno.test("a text that had to be requested again costs twice and is charged once", async () => {
+  await using upstream = startFakeUpstream();
+  const replyOf = (content: string) => ({
+    status: 200,
+    body: {
+      choices: [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }],
+      usage: { prompt_tokens: 1000, completion_tokens: 100 },
+    },
+  });
+  const scene = { heading: "The sea", action: "Mara waits.", dialogue: [] };
+  const script = { synopsis: "She waits.", scenes: [scene, scene, scene] };
+  upstream.answer(replyOf("I would rather not."), replyOf(JSON.stringify(script)));
+  const provider =
+    `  open: { adapter: openai, base_url: "${upstream.url}/v1", api_key: "\${KEY:-k}" }\n`;
+  await using gateway = await openMediaGateway({
+    config: CONFIG.replace("models:\n", `${provider}models:\n`).replace(
+      "provider: canary-provider,\n          model: chat",
+      "provider: open,\n          model: chat",
+    ),
+    cash: "100",
+  });
+  const body = request({ stage: "script", callback_url: undefined });
+  const done = await gateway.ended((await gateway.submit(PATH, body)).id, 60);
+  assert.equal(done.status, "succeeded", JSON.stringify(done));
+  assert.equal(upstream.seen.length, 2);
+  // 1,000 × 0.15/1M + 100 × 0.61/1M, once; 1,000 × 0.10/1M + 100 × 0.40/1M, twice.
+  assert.equal(done.charge.settled, "0.000211");
+  assert.deepEqual(done.charge.usage.items.map(({ stage }: Json) => stage), ["script", "drama"]);
+  const { data } = await (await gateway.admin("GET", "/margins?group_by=provider")).json();
+  assert.deepEqual(
+    data.map(({ provider, requests, revenue, cost, margin }: Json) => [
+      ...[provider, requests, revenue, cost, margin],
+    ]),
+    [["open", 0, "0.000211", "0.00028", "-0.000069"], [null, 1, "0.00", "0.00", "0.00"]],
+  );
+  const [receipt] = await gateway.gateway.database.sql`select cost::float as cost from receipt`;
+  assert.equal(receipt!.cost, 0.00028);
   await gateway.verify();
 });
 

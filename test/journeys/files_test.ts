@@ -16,7 +16,7 @@ test("POST /v1/files answers 200 with the file, whatever the order of its parts"
     const res = await gateway.sendParts(...parts);
     const file = await res.json();
     assert.equal(res.status, 200, JSON.stringify(file));
-    const { id, created, expires_at, ...rest } = file;
+    const { id, created, created_at, expires_at, ...rest } = file;
     assert.match(id, /^file_[0-9a-z]{26}$/);
     assert.deepEqual(rest, {
       file_id: id,
@@ -25,7 +25,9 @@ test("POST /v1/files answers 200 with the file, whatever the order of its parts"
       filename: "image.png",
       mime_type: "image/png",
       bytes: png().length,
+      status: "processed",
     });
+    assert.equal(created_at, created);
     assert.ok(Math.abs(created - Date.now() / 1000) < 60);
     assert.ok(Math.abs(Date.parse(expires_at) / 1000 - created - 30 * 86_400) < 5);
     assert.deepEqual(await (await gateway.get(`/v1/files/${id}`)).json(), file);

@@ -175,6 +175,18 @@ Deno.test("a chat without a limit of its own is limited to what the budget cover
   const key = await createKey(gateway, { budget: { amount: "1", period: "week" } });
   const asked = { model: "talk", content: "Go [[simulate: tokens=900]]" };
   assert.equal(await statusOf(chat(gateway, key, { ...asked, max_tokens: 900 })), 402);
+  const { content, ...body } = asked;
+  const quoted = await gateway.fetch("/v1/quotes", {
+    method: "POST",
+    headers: bearer(key),
+    body: JSON.stringify({
+      path: "/chat/completions",
+      body: { ...body, messages: [{ role: "user", content }] },
+    }),
+  });
+  const quote = await quoted.json();
+  assert.deepEqual([quote.covered, quote.from.missing], [true, "0.00"]);
+  assert.ok(quote.max_tokens < 500 && Number(quote.amount) <= 1, JSON.stringify(quote));
   const limited = await chat(gateway, key, asked);
   assert.equal(limited.status, 200, await limited.clone().text());
   const { usage, choices } = await limited.json();

@@ -227,6 +227,8 @@ Deno.test("a member restricts a key in the console, when it is made and later", 
   assert.deepEqual(shown.budget, { amount: "10.00", period: "month" });
   assert.equal(shown.log_bodies, true);
 
+  const list = await person.read("/console/keys");
+  assert.match(list.replace(/<[^>]+>/g, ""), /\$0\.00 of \$10\.00/, "what it spent of its budget");
   const page = await person.read(`/console/keys/${shown.id}`);
   assert.match(page, /sim-im\*/);
   const wrong = await person.post(`/console/keys/${shown.id}`, {

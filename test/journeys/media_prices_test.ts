@@ -33,6 +33,14 @@ models:
     capabilities: [text_to_video]
     limits: { durations: [1, 2], resolutions: [720p, 1080p], aspect_ratios: ["16:9"] }
     upstreams: [{ provider: sim, model: video, cost: { price: "0.02", unit: second } }]
+  - id: sing
+    name: Sing
+    type: video
+    capabilities: [text_to_video, audio]
+    limits: { durations: [1] }
+    upstreams:
+      - { provider: sim, model: video,
+          cost: { price: "0.02", unit: second, variants: [{ when: { audio: true }, price: "0.04" }] } }
 prices:
   default:
     effective_at: 2026-01-01T00:00:00Z
@@ -42,6 +50,8 @@ prices:
       - { model: sketch, billing_type: per_call, price: "0.01", unit: image }
       - { model: move, billing_type: duration, price: "0.05", unit: second,
           variants: [{ when: { resolution: 1080p }, price: "0.12" }] }
+      - { model: sing, billing_type: duration, price: "0.05", unit: second,
+          variants: [{ when: { audio: true }, price: "0.09" }] }
 `;
 
 Deno.test(
@@ -84,6 +94,30 @@ Deno.test("the resolution of a video decides its price", STRICT, async () => {
   assert.equal(task.charge.usage.options.resolution, "1080p");
   const plain = await gateway.submit("/v1/videos/generations", { ...body, resolution: undefined });
   assert.equal((await gateway.ended(plain.id)).charge.settled, "0.10");
+});
+
+Deno.test("the audio of a video decides its price and its cost", STRICT, async () => {
+  await using gateway = await openMediaGateway({ config: configFor("http://127.0.0.1:9") });
+  const make = async (audio?: boolean) => {
+    const body = { model: "sing", prompt: "A tide", audio };
+    const task = await gateway.ended((await gateway.submit("/v1/videos/generations", body)).id);
+    return [task.charge.settled, task.charge.usage.options.audio];
+  };
+  assert.deepEqual(await make(true), ["0.09", true]);
+  assert.deepEqual(await make(false), ["0.05", false]);
+  assert.deepEqual(await make(), ["0.05", false]);
+  const costs = await gateway.gateway.database
+    .sql`select cost::float as cost from receipt order by created_at`;
+  assert.deepEqual(costs.map(({ cost }) => cost), [0.04, 0.02, 0.02]);
+  const res = await gateway.post("/v1/videos/generations", {
+    ...{ model: "move", prompt: "A tide", duration: 1, audio: false },
+  });
+  const error = await errorOf(res);
+  assert.deepEqual([res.status, error.code, error.param], [
+    400,
+    "capability_not_supported",
+    "audio",
+  ]);
 });
 
 Deno.test("400 for a quality or resolution that the model does not have", STRICT, async () => {

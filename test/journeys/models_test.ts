@@ -46,6 +46,8 @@ Deno.test("GET /v1/models", async (t) => {
         scenarios: ["Tests"],
         status: "available",
         capabilities: ["chat", "streaming"],
+        created: Date.parse("2026-01-01T00:00:00Z") / 1000,
+        owned_by: "Testgate",
       });
       assert.deepEqual(await ids(""), [
         "tiny-chat",

@@ -60,8 +60,8 @@ Deno.test("requests must match the schema beside gateway.yaml and the one of the
   );
   // The schema of the type still holds.
   assert.equal(
-    await refusal(gateway, PATH, { ...REQUEST, style: "dark" }),
-    "400 unknown_field style: The field style is unknown. Leave it out.",
+    await refusal(gateway, PATH, { ...REQUEST, mood: "dark" }),
+    "400 unknown_field mood: The field mood is unknown. Leave it out.",
   );
   assert.equal(
     await refusal(gateway, PATH, { ...REQUEST, prompt: 5 }),

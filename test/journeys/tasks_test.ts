@@ -108,14 +108,17 @@ Deno.test(
       { model: "image-model", prompt: "x" },
       { prefer: "wait=30" },
     );
-    assert.equal(quick.status, 202);
+    assert.equal(quick.status, 200);
     assert.equal(quick.headers.get("preference-applied"), "wait=30");
-    assert.equal((await quick.json()).status, "succeeded");
+    const { status, output, data } = await quick.json();
+    assert.equal(status, "succeeded");
+    assert.deepEqual(data, [{ url: output[0].url }]);
     const slow = await gateway.post(
       "/v1/images/generations",
       { model: "image-model", prompt: "[[simulate: seconds=60]] x" },
       { prefer: "wait=1" },
     );
+    assert.equal(slow.status, 202);
     assert.ok(["queued", "running"].includes((await slow.json()).status));
   },
 );

@@ -167,32 +167,27 @@ Deno.test("what a late settlement takes counts on the day of the request", async
 });
 
 Deno.test("old days become one row per month, and a total budget counts them", async () => {
-  await using ledger = await openLedger({ cash: "100", clock: "2026-01-01T00:00:00Z" });
+  await using ledger = await openLedger({ cash: "100", clock: "2026-01-01T10:00:00Z" });
   const { sql, account } = ledger;
-  const key = await newKey(sql, account, "6.5");
-  for (
-    const day of [
-      "2026-01-01",
-      "2026-01-30",
-      "2026-01-31",
-      "2026-02-03",
-      "2026-03-01",
-      "2026-03-02",
-    ]
-  ) {
-    await ledger.setClock(`${day}T10:00:00Z`);
+  const key = await newKey(sql, account, "7.5");
+  const { id } = (await holdFor(ledger, key, "1")).keep();
+  for (const day of ["01-01", "01-30", "01-31", "02-03", "03-01", "03-02"]) {
+    await ledger.setClock(`2026-${day}T10:00:00Z`);
     await (await holdFor(ledger, key, "1")).settle(costing("1"));
   }
-  for (let n = 0; n < 2; n++) await sql`select key_spend_fold(ledger_now())`;
-  const rows = await sql`
-    select day::text, trim_scale(amount)::text as amount from key_spend order by day`;
-  assert.deepEqual(rows.map(({ day, amount }) => `${day}: ${amount}`), [
-    "2026-01-01: 3",
-    "2026-02-03: 1",
-    "2026-03-01: 1",
-    "2026-03-02: 1",
-  ]);
-  assert.deepEqual(await spendOf(sql, key), ["6.00", "0.00"]);
+  await ledger.sweep();
+  const rowsAfterFold = async () => {
+    await sql`select key_spend_fold(ledger_now())`;
+    const rows = await sql`
+      select day::text, trim_scale(amount)::text as amount from key_spend order by day`;
+    return rows.map(({ day, amount }) => `${day}: ${amount}`);
+  };
+  const later = ["2026-02-03: 1", "2026-03-01: 1", "2026-03-02: 1"];
+  assert.deepEqual(await rowsAfterFold(), ["2026-01-01: 3", ...later]);
+  await ledger.mustBeSound();
+  await runLate(sql, settleItem(id, costing("1"), account));
+  assert.deepEqual(await rowsAfterFold(), ["2026-01-01: 4", ...later]);
+  assert.deepEqual(await spendOf(sql, key), ["7.00", "0.00"]);
   await assert.rejects(holdFor(ledger, key, "0.6"), NOT_COVERED);
   await ledger.mustBeSound();
 });

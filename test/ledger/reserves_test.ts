@@ -192,3 +192,21 @@ Deno.test("charges of one batch are rounded as a sum, and differ from their pric
   assert.ok(captures.length < 10, `${captures.length} transfers for 40 charges`);
   await nodes.mustBeSound();
 });
+
+Deno.test("a suspended account gets no reserve, and its nodes return what they have", async () => {
+  await using nodes = await openReserveNodes(1, { recallMs: 50 });
+  const { sql } = nodes;
+  const [node] = nodes.nodes;
+  const account = await nodes.newAccount("1000");
+  await node!.warm(account, "1");
+  await sql`update account set suspended_at = now() where id = ${account}`;
+  await until("the reserve is returned", async () => await nodes.reserved(account) === "0");
+  for (let n = 0; n < 10; n++) {
+    await (await node!.hold({ account, amount: "1" })).settle(costing("1", 100));
+    await node!.ledger.reserves!.renew();
+  }
+  assert.equal(await nodes.reserved(account), "0");
+  await sql`update account set suspended_at = null where id = ${account}`;
+  await node!.warm(account, "1");
+  await nodes.mustBeSound();
+});

@@ -94,6 +94,36 @@ Deno.test(
   },
 );
 
+Deno.test("receipts of before count as what their keys have spent", STRICT, async () => {
+  await using fresh = await freshDatabase();
+  await using database = await fresh.open();
+  const { sql } = database;
+  const files = (await readMigrations(SHIPPED_SQL.schema)).map(({ file }) => file);
+  await applyFirst(fresh.dataDir, sql, files.findIndex((file) => file.endsWith("_key_spend.sql")));
+  const columns =
+    "id, account_id, request_id, model, state, scale, amount, units, allocations, held, taken, " +
+    "shortfall, beyond_hold, price, created_at, resolved_at, batch, key_id";
+  const values = (id: string, gift: string, createdAt: string, key = "'key_1'") => `
+    ('${id}', 'acc_1', '${id}', 'm', 'settled', 6, 5, 0, array['quota:acc_1', 'gift:acc_1', 'cash:acc_1'],
+     array[9, 2, 3], array[9, ${gift}, 0.5], 0, false, '{}', '${createdAt}', now(), gen_random_uuid(), ${key})`;
+  await sql.unsafe(`
+    insert into receipt (${columns}) values ${values("req_1", "1", "2026-05-05T23:59:59Z")},
+      ${values("req_2", "2", "2026-05-05T00:00:00Z")}, ${
+    values("req_3", "1.5", "2026-05-06T00:00:00Z")
+  },
+      ${values("req_4", "1", "2026-05-06T00:00:00Z", "null")};
+    insert into receipt_correction (${columns}) values ${
+    values("req_2", "1", "2026-05-05T00:00:00Z")
+  }`);
+  await migrate(sql);
+  const rows = await sql`
+    select key_id, day::text, trim_scale(amount)::text as amount from key_spend order by day`;
+  assert.deepEqual(rows.map((row) => Object.values(row)), [
+    ["key_1", "2026-05-05", "3"],
+    ["key_1", "2026-05-06", "2"],
+  ]);
+});
+
 /** An empty database with the first migrations only. */
 async function applyFirst(dataDir: string, sql: Sql, count: number): Promise<void> {
   await sql`drop schema public cascade`;

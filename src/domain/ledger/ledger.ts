@@ -49,7 +49,7 @@ export interface Ledger extends Resolver {
   renew(): Promise<void>;
   /** What an account can spend now. */
   funds(account: string): Promise<Funds>;
-  /** Throws `insufficient_balance`. */
+  /** Throws `insufficient_balance` or `key_budget_exceeded`. */
   hold(request: HoldRequest): Promise<Hold>;
 
   holdIn(sql: Queries, request: HoldRequest): Promise<OpenHold>;

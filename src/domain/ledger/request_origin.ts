@@ -1,3 +1,5 @@
+import type { Span } from "../../platform/tracing/span.ts";
+
 /** Names and values that the client gave to a request. */
 export type Metadata = Readonly<Record<string, unknown>>;
 
@@ -10,6 +12,8 @@ export interface RequestOrigin {
   readonly metadata: Metadata | null;
   /** The operation of the route that it was made at. */
   readonly endpoint?: string | null;
+  /** Of the request, if it is traced. */
+  readonly span?: Span | null;
 }
 
 /** Columns that are null are left out: most requests have two of the four. */

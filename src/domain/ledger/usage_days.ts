@@ -43,7 +43,12 @@ export async function usageDays(
   { account, from }: UsageDaysQuery,
 ): Promise<UsageDay[]> {
   const rows = await sql<Row[]>`
-    select *, day::text as day from usage_days(${account ?? null}::text, ${from}::text::date)`;
+    select account_id, day::text as day, model, sum(calls) as calls, sum(failed) as failed, sum(charged) as charged,
+           sum(quota) as quota, sum(cost) as cost, sum(uncosted) as uncosted, sum(input_tokens) as input_tokens,
+           sum(output_tokens) as output_tokens, sum(images) as images, sum(seconds) as seconds,
+           sum(characters) as characters
+      from usage_between(${account ?? null}::text, ${from}::text::date, null) u
+     group by u.account_id, u.day, u.model order by u.day, u.account_id, u.model`;
   return rows.map((row) => ({
     account: row.account_id,
     day: row.day,

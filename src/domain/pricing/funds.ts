@@ -47,6 +47,13 @@ function owedOf({ quotas }: Funds, { kind, amount, units }: Quoted, scale: numbe
   return { quota, owed: roundUp(rest, scale) };
 }
 
+/** What a key can spend that has so much left of its budget; quotas do not count against it. */
+export function withinBudget({ quotas, gift, cash }: Funds, left: bigint): Funds {
+  const most = left > 0n ? left : 0n;
+  const gifts = least(gift, most);
+  return { quotas, gift: gifts, cash: least(cash, most - gifts) };
+}
+
 function least(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }

@@ -1,10 +1,16 @@
+import type { Span } from "../../platform/tracing/span.ts";
 import type { BodyNote } from "./body_note.ts";
+import { endRequestTrace } from "./request_trace.ts";
 
 /** One attempt at an upstream. For operators only: it names the provider. */
 export interface RequestAttempt {
   readonly provider: string;
   readonly model: string;
   readonly outcome: string;
+  /** As `performance.now()`. */
+  readonly startedAt: number;
+  /** Of a stream: how long its first byte took. */
+  readonly firstByteMs: number | null;
   readonly durationMs: number;
 }
 
@@ -27,6 +33,7 @@ export interface RequestStart {
   readonly startedAt: number;
   readonly method: string;
   readonly clientRequestId: string | null;
+  readonly span?: Span | null;
 }
 
 /** The account and key of a request; a request of the console has no key. */
@@ -47,6 +54,8 @@ export class OpenRequest {
   readonly key: string | null;
   readonly method: string;
   readonly clientRequestId: string | null;
+  /** Null: the request is not traced. It ends with the request. */
+  readonly span: Span | null;
   readonly #startedAt: number;
   /** Ends that are awaited: of the response's head, and of a stream. */
   #awaited = 1;
@@ -80,6 +89,7 @@ export class OpenRequest {
     this.key = caller.key;
     this.method = start.method;
     this.clientRequestId = start.clientRequestId;
+    this.span = start.span ?? null;
     this.#startedAt = start.startedAt;
   }
 
@@ -113,6 +123,7 @@ export class OpenRequest {
 
   #end(): void {
     if (--this.#awaited > 0) return;
+    if (this.span !== null) endRequestTrace(this.span, this);
     this.sink.add(this);
     this.bodies?.endRequest();
   }

@@ -51,7 +51,14 @@ Deno.test("the time at upstreams is that of all attempts", () => {
   const { request } = openRequest();
   assert.equal(request.upstreamMs, 0);
   for (const durationMs of [3, 4]) {
-    request.attempts.push({ provider: "a", model: "m", outcome: "ok", durationMs });
+    request.attempts.push({
+      provider: "a",
+      model: "m",
+      outcome: "ok",
+      durationMs,
+      startedAt: 0,
+      firstByteMs: null,
+    });
   }
   assert.equal(request.upstreamMs, 7);
 });

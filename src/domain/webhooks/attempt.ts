@@ -46,7 +46,13 @@ const RESPONSE_MS_MAX = 1_000;
 export async function attemptDelivery(
   post: WebhookPost,
   delivery: Pick<ClaimedDelivery, "url" | "event">,
-  options: { secrets: readonly string[]; timeoutMs: number; signal: AbortSignal },
+  options: {
+    secrets: readonly string[];
+    /** For the receiver: the trace that the attempt belongs to. */
+    traceparent?: string | undefined;
+    timeoutMs: number;
+    signal: AbortSignal;
+  },
 ): Promise<AttemptResult> {
   const body = renderPayload(delivery.event);
   const startedAt = performance.now();
@@ -58,6 +64,7 @@ export async function attemptDelivery(
       headers: {
         "content-type": "application/json",
         "user-agent": "Tollgate-Webhooks/1",
+        ...(options.traceparent === undefined ? {} : { traceparent: options.traceparent }),
         ...signedHeaders(
           options.secrets,
           delivery.event.id,

@@ -10,6 +10,8 @@ export interface ClaimedDelivery {
   readonly url: string;
   readonly event: { id: string; type: string; created: number; data: string };
   readonly taskId: string | null;
+  /** The trace of the request that created the task. */
+  readonly traceparent: string | null;
   /** Attempts before this one, and how many of them since the last redelivery. */
   readonly attempts: number;
   readonly round: number;
@@ -36,6 +38,7 @@ interface Row {
   created: string;
   data: string;
   task_id: string | null;
+  traceparent: string | null;
   attempts: number;
   attempts_before_redelivery: number;
   is_test: boolean;
@@ -72,7 +75,7 @@ export async function claimDeliveries(
        where d.id = due.id
       returning d.*)
     select d.id, d.fence, d.account_id, d.endpoint_id, d.destination, d.url, d.attempts, d.attempts_before_redelivery,
-           d.is_test, e.id as event_id, e.type, e.data, e.task_id,
+           d.is_test, e.id as event_id, e.type, e.data, e.task_id, t.traceparent,
            floor(extract(epoch from e.created_at))::bigint as created,
            extract(epoch from now() - e.created_at)::float8 as age,
            case when p.deleted_at is not null or a.closed_at is not null then 'endpoint_deleted'
@@ -82,6 +85,7 @@ export async function claimDeliveries(
       join webhook_event e on e.id = d.event_id
       join account a on a.id = d.account_id
       left join webhook_endpoint p on p.id = d.endpoint_id
+      left join task t on t.id = e.task_id
       left join lateral (
         select json_agg(json_build_object('id', id, 'secret', secret)
                         order by expires_at desc nulls first, id desc) as secrets
@@ -98,6 +102,7 @@ export async function claimDeliveries(
     url: row.url,
     event: { id: row.event_id, type: row.type, created: Number(row.created), data: row.data },
     taskId: row.task_id,
+    traceparent: row.traceparent,
     attempts: row.attempts,
     round: row.attempts - row.attempts_before_redelivery,
     isTest: row.is_test,

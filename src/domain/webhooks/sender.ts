@@ -20,6 +20,8 @@ import type { SecretBox } from "../../platform/secrets/types.ts";
 import { revealSecret } from "./secrets.ts";
 import { withTimeout } from "../../lib/timers.ts";
 import type { Log } from "../../platform/telemetry/log.ts";
+import type { Span } from "../../platform/tracing/span.ts";
+import type { Tracer } from "../../platform/tracing/tracer.ts";
 
 export interface SenderDeps {
   sql: Queries;
@@ -31,6 +33,8 @@ export interface SenderDeps {
   renewOutput: (output: readonly unknown[]) => readonly unknown[];
   /** Wakes the worker for a retry that is due soon; the queue's sweeper finds the others. */
   notify: (message: DeliveryMessage, delayMs: number) => void;
+  /** Continues the traces of requests; left out: no traces. */
+  tracer?: Tracer | null;
   onAttempt?: (outcome: AttemptRecord["outcome"], latencyMs: number) => void;
   log: Pick<Log, "info" | "warn" | "error">;
 }
@@ -195,11 +199,19 @@ export class Sender implements DeliveryWorker {
     const secrets = delivery.secrets.length === 0
       ? [(await revealSecret(sql, secretBox, owner)).secret]
       : delivery.secrets.map(({ id, secret }) => secretBox.unseal(secret, id));
-    return await attemptDelivery(post, { url: delivery.url, event: this.#renewed(delivery) }, {
+    const span = this.deps.tracer?.resume("webhook attempt", delivery.traceparent, {
+      kind: "client",
+      attributes: attemptAttributes(delivery),
+    });
+    const sent = { url: delivery.url, event: this.#renewed(delivery) };
+    const result = await attemptDelivery(post, sent, {
       secrets,
+      traceparent: span?.traceparent,
       timeoutMs: config().webhooks.timeoutSeconds * 1000,
       signal: this.#giveUp.signal,
     });
+    if (span) endAttemptSpan(span, result);
+    return result;
   }
 
   /** The event as stored, with new URLs when less than half of their lifetime is left. */
@@ -254,6 +266,24 @@ export class Sender implements DeliveryWorker {
   async #allSent(): Promise<void> {
     while (this.#sends.size > 0) await Promise.all(this.#sends);
   }
+}
+
+/** Without the path of the address, which may hold a secret. */
+function attemptAttributes({ id, url, event, attempts, taskId }: ClaimedDelivery) {
+  return {
+    "http.request.method": "POST",
+    "server.address": new URL(url).hostname,
+    "tollgate.delivery.id": id,
+    "tollgate.event.type": event.type,
+    "tollgate.delivery.attempt": attempts + 1,
+    ...(taskId === null ? {} : { "tollgate.task.id": taskId }),
+  };
+}
+
+function endAttemptSpan(span: Span, { status }: AttemptResult): void {
+  if (status !== null) span.set({ "http.response.status_code": status });
+  if (status === null || status >= 300) span.fail(status === null ? "unreachable" : String(status));
+  span.end();
 }
 
 export function deliveryWorker(deps: SenderDeps): Sender {

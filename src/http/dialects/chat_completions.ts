@@ -51,6 +51,7 @@ function renderCompletion(heading: Heading, reply: ChatReply, usage: ReportedUsa
     object: "chat.completion",
     created: heading.created,
     model: heading.model,
+    system_fingerprint: heading.fingerprint,
     choices,
     usage: renderUsage(usage),
   });
@@ -59,7 +60,8 @@ function renderCompletion(heading: Heading, reply: ChatReply, usage: ReportedUsa
 /** Writes chunks; their constant parts are rendered once. */
 function openChunkWriter(heading: Heading, isUsageShown: boolean): AnswerWriter {
   const head = `data: {"id":${JSON.stringify(idOf(heading))},"object":"chat.completion.chunk",` +
-    `"created":${heading.created},"model":${JSON.stringify(heading.model)},"choices":`;
+    `"created":${heading.created},"model":${JSON.stringify(heading.model)},` +
+    `"system_fingerprint":${JSON.stringify(heading.fingerprint)},"choices":`;
   const tail = isUsageShown ? ',"usage":null}\n\n' : "}\n\n";
   return {
     heartbeat: ": still here\n\n",

@@ -64,11 +64,17 @@ export function textAt(fields: JsonFields, name: string, param: string): string 
   throw invalidField(`${param}.${name}`, "must be a string");
 }
 
-/** The header that names what was left out. */
-export function ignoredHeader(ignored: readonly string[]): Record<string, string> {
+const HEADER_NAME = /^[\w.-]{1,64}$/;
+const NAMES_MAX = 32;
+
+/** The header that names what was left out: by the dialect, and by the upstream. */
+export function ignoredHeader(
+  ...ignored: readonly (readonly string[])[]
+): Record<string, string> | undefined {
+  if (ignored.every(({ length }) => length === 0)) return undefined;
   // Names come from the client: only those that a header can carry.
-  const names = ignored.filter((name) => /^[\w.-]{1,64}$/.test(name)).slice(0, 32);
-  return names.length === 0 ? {} : { "x-ignored-fields": names.join(", ") };
+  const names = ignored.flat().filter((name) => HEADER_NAME.test(name)).slice(0, NAMES_MAX);
+  return names.length === 0 ? undefined : { "x-ignored-fields": names.join(", ") };
 }
 
 /** Names in the request that are not among the known ones. */

@@ -1,3 +1,4 @@
+import type { AnswerClaim } from "../../domain/idempotency/answers.ts";
 import { modelWithArticle } from "../../model_types/model_types.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import type { Model } from "../../platform/config/config.ts";
@@ -5,17 +6,14 @@ import { usableModel } from "../../platform/config/usable_model.ts";
 import type { ChatRequest } from "../../upstream/adapter.ts";
 import { type ChatDeps, completeChat } from "../../workflows/chat/complete_chat.ts";
 import type { ChatDialect } from "../../workflows/chat/dialect.ts";
+import { keepingDialect } from "../dialects/kept_answer.ts";
+import { ignoredHeader } from "../dialects/translated.ts";
 import { accountOf, type HttpContext, sendJson } from "../exchange.ts";
+import type { AnswersDeps } from "./answer_once.ts";
 import { noticeHeaders } from "./retrieve_model.ts";
+import { STREAM_HEADERS } from "./stream_headers.ts";
 
-const STREAM_HEADERS = {
-  "content-type": "text/event-stream; charset=utf-8",
-  "cache-control": "no-cache",
-  // Keeps proxies from buffering the stream.
-  "x-accel-buffering": "no",
-};
-
-export interface ChatEndpointDeps {
+export interface ChatEndpointDeps extends AnswersDeps {
   chat: ChatDeps;
 }
 
@@ -36,6 +34,10 @@ export interface DialectChat {
   readonly model: Model;
   readonly request: ChatRequest;
   readonly dialect: ChatDialect;
+  /** Names of fields that were left out already. */
+  readonly ignored: readonly string[];
+  /** Keeps the answer for repeats of the request. */
+  readonly claim: AnswerClaim | null;
   /** Of the response. */
   readonly headers?: Record<string, string>;
 }
@@ -44,7 +46,7 @@ export interface DialectChat {
 export async function answerChat(
   c: HttpContext,
   { chat }: ChatEndpointDeps,
-  { model, request, dialect, headers }: DialectChat,
+  { model, request, dialect, ignored, claim, headers }: DialectChat,
 ): Promise<Response> {
   const { config, requestId, clientRequestId, caller, accountPlan, body, logged } = c.env;
   const answer = await completeChat(chat, {
@@ -54,17 +56,21 @@ export async function answerChat(
     account: accountOf(c),
     model,
     request,
-    dialect,
+    dialect: claim === null ? dialect : keepingDialect(dialect, claim),
     tokenRate: { apiKey: caller!.key, perMinute: accountPlan!.rates.tokensPerMinute },
     requestBody: body,
-    signal: c.req.raw.signal,
+    // A client that repeats its request is to find the answer, even if its connection broke.
+    ...(claim === null
+      ? { signal: c.req.raw.signal }
+      : { signal: new AbortController().signal, isDrained: true }),
     logged: logged!,
   });
-  const notice = noticeHeaders(model);
-  if ("json" in answer) {
-    return headers === undefined
-      ? sendJson(answer.json, 200, notice)
-      : sendJson(answer.json, 200, { ...notice, ...headers });
-  }
-  return new Response(answer.stream, { headers: { ...STREAM_HEADERS, ...notice, ...headers } });
+  const own = {
+    ...noticeHeaders(model),
+    ...ignoredHeader(ignored, answer.ignored),
+    ...headers,
+  };
+  return "json" in answer
+    ? sendJson(answer.json, 200, own)
+    : new Response(answer.stream, { headers: { ...STREAM_HEADERS, ...own } });
 }

@@ -42,7 +42,8 @@ export async function respondWithTask(
   identity: GenerationCall["identity"],
   accept: () => Promise<Accepted>,
 ): Promise<Response> {
-  const { model, created } = await acceptOrReplay(deps, c, identity, accept);
+  const accepted = await acceptOrReplay(deps, c, identity, accept);
+  const { created } = accepted;
   const { waitSeconds } = readPreferences(c);
   // A preference: when too many requests wait already, the task is returned at once.
   const release = waitSeconds === 0 ? null : deps.waits.tryTake(c);
@@ -50,14 +51,13 @@ export async function respondWithTask(
     ? created.row
     : await awaitHere(deps, c, created.row, waitSeconds * 1000).finally(release);
   return sendJson(JSON.stringify(toTaskJson(deps, c, row)), 202, {
-    location: `/v1/tasks/${row.id}`,
-    ...(created.isReplay ? { "idempotent-replayed": "true" } : {}),
+    ...replyHeaders(accepted, row),
     ...(release === null ? {} : { "preference-applied": `wait=${waitSeconds}` }),
-    ...(model === null ? {} : noticeHeaders(model)),
   });
 }
 
-async function awaitHere(
+/** Waits until the task is over, the client leaves, its account is stopped or this process drains. */
+export async function awaitHere(
   deps: TaskEndpointDeps,
   c: HttpContext,
   row: TaskRow,
@@ -65,6 +65,18 @@ async function awaitHere(
 ): Promise<TaskRow> {
   using stop = deps.stopping(c);
   return await awaitTask(deps.tasks, row, ms, stop.signal);
+}
+
+/** The headers of every response with a task. */
+export function replyHeaders(
+  { model, created: { isReplay } }: Accepted,
+  { id }: CreatedTask["row"],
+): Record<string, string> {
+  return {
+    location: `/v1/tasks/${id}`,
+    ...(isReplay ? { "idempotent-replayed": "true" } : {}),
+    ...(model === null ? {} : noticeHeaders(model)),
+  };
 }
 
 export interface Accepted {

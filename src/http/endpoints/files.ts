@@ -70,6 +70,7 @@ function notFoundError(): ApiError {
 }
 
 function toFileJson(file: StoredFile) {
+  const created = Math.floor(file.createdAt.getTime() / 1000);
   return {
     id: file.id,
     file_id: file.id,
@@ -78,7 +79,10 @@ function toFileJson(file: StoredFile) {
     filename: file.filename,
     mime_type: file.mimeType,
     bytes: file.bytes,
-    created: Math.floor(file.createdAt.getTime() / 1000),
+    created,
+    // OpenAI's name of the same, and its word for a file that can be used.
+    created_at: created,
+    status: "processed",
     expires_at: file.expiresAt.toISOString(),
   };
 }

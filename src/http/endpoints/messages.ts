@@ -8,24 +8,26 @@ import {
   MESSAGES_NAMES,
   readMessagesRequest,
 } from "../dialects/messages/read_request.ts";
-import { ignoredHeader, inClientTerms, type TranslatedChat } from "../dialects/translated.ts";
+import { inClientTerms, type TranslatedChat } from "../dialects/translated.ts";
 import { accountOf, type BodyEndpoint, sendJson } from "../exchange.ts";
+import { answerOnce } from "./answer_once.ts";
 import { answerChat, type ChatEndpointDeps, chatModel } from "./answer_chat.ts";
 
 /** POST /v1/messages */
 export function createMessage(deps: ChatEndpointDeps): BodyEndpoint<MessagesRequest> {
-  return async function createMessage(c, body) {
+  return answerOnce(deps, async function createMessage(c, body, claim) {
     if (c.env.logged !== null) noteBody(c.env.logged, inOpenAiTerms(body));
     const model = chatModel(c, body.model);
     const translated = translate(model, body);
-    const headers = { ...ignoredHeader(translated.ignored), "request-id": c.env.requestId };
+    const { request, ignored } = translated;
+    const headers = { "request-id": c.env.requestId };
     const dialect = messagesDialect(asksForThinking(body));
     try {
-      return await answerChat(c, deps, { model, request: translated.request, dialect, headers });
+      return await answerChat(c, deps, { model, request, dialect, ignored, claim, headers });
     } catch (error) {
       throw inClientTerms(error, translated.paths, MESSAGES_NAMES);
     }
-  };
+  });
 }
 
 /** What receipts and the request log keep of a body: `metadata.user_id` is what OpenAI's APIs call `user`. */

@@ -4,6 +4,7 @@ import { ApiError } from "../../lib/api_error.ts";
 import type { Config, Route } from "../../platform/config/config.ts";
 import type { Upstreams } from "../../upstream/upstreams.ts";
 import { type ChargedRequest, quoteRequest } from "../../workflows/quote/quote_request.ts";
+import { readChatRequest } from "../dialects/read_chat_request.ts";
 import { type BodyEndpoint, type HttpContext, sendJson } from "../exchange.ts";
 import { chatModel } from "./answer_chat.ts";
 import {
@@ -67,7 +68,10 @@ async function chargedRequest(
     const asked = MESSAGES_REQUEST.check(body);
     return { kind: "chat", body: translate(chatModel(c, asked.model), asked).request };
   }
-  if (route.operation === "chat") return { kind: "chat", body: CHAT_REQUEST.check(body) };
+  if (route.operation === "chat") {
+    const asked = CHAT_REQUEST.check(body);
+    return { kind: "chat", body: readChatRequest(asked, chatModel(c, asked.model)).request };
+  }
   if (route.operation === "speech") return { kind: "media", body: SPEECH_REQUEST.check(body) };
   if (isPipeline(route.type)) return { kind: "drama", body: dramaRequest(route).check(body) };
   const request = generationRequest(route);

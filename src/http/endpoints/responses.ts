@@ -12,7 +12,7 @@ import {
 } from "../dialects/responses/read_request.ts";
 import type { ReasoningBox } from "../dialects/responses/reasoning_box.ts";
 import { toClientItems } from "../dialects/responses/response_object.ts";
-import { ignoredHeader, inClientTerms, type JsonFields } from "../dialects/translated.ts";
+import { inClientTerms, type JsonFields } from "../dialects/translated.ts";
 import {
   accountOf,
   type BodyEndpoint,
@@ -21,6 +21,7 @@ import {
   sendJson,
 } from "../exchange.ts";
 import { readPage, sendJsonPage } from "../paging.ts";
+import { answerOnce } from "./answer_once.ts";
 import { answerChat, type ChatEndpointDeps, chatModel } from "./answer_chat.ts";
 
 export interface ResponsesDeps {
@@ -35,19 +36,18 @@ export interface ResponsesDeps {
 export function createResponse(
   deps: ChatEndpointDeps & ResponsesDeps,
 ): BodyEndpoint<ResponsesRequest> {
-  return async function createResponse(c, body) {
+  return answerOnce(deps, async function createResponse(c, body, claim) {
     const model = chatModel(c, body.model);
     const { translated, input } = await translateResponse(deps, c, model, body);
     const { request, declared, ignored, paths } = translated;
     const save = body.store === false ? undefined : saveTo(deps, c, input);
     const dialect = responsesDialect({ body, declared, box: deps.responses.box, save });
-    const headers = ignoredHeader(ignored);
     try {
-      return await answerChat(c, deps, { model, request, dialect, headers });
+      return await answerChat(c, deps, { model, request, dialect, ignored, claim });
     } catch (error) {
       throw inClientTerms(error, paths, RESPONSES_NAMES);
     }
-  };
+  });
 }
 
 /** The request for the engine, with all that it continues, and its own items. */

@@ -5,9 +5,11 @@ import {
   updatePlan,
   verifyLedgerEndpoint,
 } from "../admin/money.ts";
+import { listMarginsEndpoint } from "../admin/margins.ts";
+import { MARGIN_GROUPS } from "../../domain/ledger/margins.ts";
 import { requestBody } from "../request_body.ts";
 import { ACCOUNT_ID } from "./admin_accounts.ts";
-import { choice, PERIOD } from "./parameters.ts";
+import { choice, PERIOD, query } from "./parameters.ts";
 import { content, fixedRoute, json, type RouteArea } from "./route.ts";
 import { SAMPLE } from "./sample_ids.ts";
 
@@ -69,6 +71,39 @@ export const adminMoneyRoutes: RouteArea = {
       responses: { 200: json("Verification", "The result of each check.") },
       example: {},
       handler: verifyLedgerEndpoint,
+    }),
+    fixedRoute({
+      method: "GET",
+      path: "/admin/v1/margins",
+      auth: "admin_token",
+      scope: "read",
+      summary: "Compare revenue with what upstreams charge",
+      description:
+        "A cost that is not known is null, and `margin` leaves out what it is for. The parts of a drama count for the " +
+        "providers that made them. With `Accept: text/csv` or `format=csv` the response is CSV.",
+      parameters: [
+        query(
+          "group_by",
+          `Names separated by commas, out of ${MARGIN_GROUPS.join(", ")}. ` +
+            "By default month, model, provider, account and plan.",
+        ),
+        query("month", "Only this month, such as 2026-01, in UTC."),
+        query("from", "From this day on, in UTC. By default the last twelve months."),
+        query("to", "Before this day, in UTC."),
+        query("model", "Only requests to this model."),
+        query("provider", "Only what this provider made."),
+        query("account", "Only requests of this account."),
+        query("plan", "Only requests of accounts that were on this plan."),
+        choice("format", "`csv`: respond with CSV.", ["json", "csv"]),
+      ],
+      responses: {
+        200: {
+          description: "A line for each group.",
+          content: { "application/json": "Margins", "text/csv": null },
+        },
+      },
+      example: { query: { group_by: "month,model" } },
+      handler: listMarginsEndpoint,
     }),
   ],
 };

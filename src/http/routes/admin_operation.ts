@@ -13,6 +13,7 @@ import {
   replayTaskEndpoint,
   retrieveTaskForOperator,
 } from "../admin/tasks.ts";
+import { listUpstreams, WINDOW_NAMES } from "../admin/upstreams.ts";
 import { requestBody } from "../request_body.ts";
 import { choice, inPath, PAGE, query } from "./parameters.ts";
 import { fixedRoute, json, type RouteArea } from "./route.ts";
@@ -103,6 +104,18 @@ export const adminOperationRoutes: RouteArea = {
       responses: { 200: json("ProviderList", "The providers.") },
       example: {},
       handler: listProviders,
+    }),
+    fixedRoute({
+      method: "GET",
+      path: "/admin/v1/upstreams",
+      auth: "admin_token",
+      scope: "read",
+      summary: "List upstreams with success, latency and cost in a window",
+      description: "Of all nodes: from the request log, tasks and receipts.",
+      parameters: [choice("window", "How far back figures go; `1h` by default.", WINDOW_NAMES)],
+      responses: { 200: json("UpstreamList", "The upstreams, by name.") },
+      example: { query: { window: "24h" } },
+      handler: listUpstreams,
     }),
     fixedRoute({
       method: "POST",

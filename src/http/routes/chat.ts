@@ -1,5 +1,6 @@
 import { CHAT_REQUEST } from "../endpoints/charged_requests.ts";
 import { chatCompletions } from "../endpoints/chat_completions.ts";
+import { ANSWERED } from "./parameters.ts";
 import { operationRoute, type RouteArea } from "./route.ts";
 
 export const chatRoutes: RouteArea = {
@@ -16,6 +17,7 @@ export const chatRoutes: RouteArea = {
       description:
         "OpenAI's Chat Completions. With `stream: true` the response is a stream of server-sent events.",
       request: CHAT_REQUEST,
+      parameters: ANSWERED,
       responses: {
         200: {
           description: "The completion, or with `stream: true` its events.",

@@ -8,6 +8,7 @@ import {
   VIDEO_REQUEST,
 } from "../endpoints/charged_requests.ts";
 import { createDrama } from "../endpoints/create_drama.ts";
+import { createImages } from "../endpoints/create_images.ts";
 import { createGeneration } from "../endpoints/create_generation.ts";
 import { createSpeech } from "../endpoints/speech.ts";
 import { SPEECH_SUBMISSION, SUBMISSION } from "./parameters.ts";
@@ -34,10 +35,17 @@ export const mediaRoutes: RouteArea = {
       summary: "Create a task that generates images",
       request: IMAGE_REQUEST,
       requestFor: generationRequest,
+      description:
+        "With `response_format`, or `Prefer: wait`, the response waits for the images and has them in `data`, as " +
+        "OpenAI's has them, beside the fields of the task.",
+      responses: {
+        200: json("TaskWithImages", "The task and its images, if the request waits for them."),
+        ...GENERATION.responses,
+      },
       example: {
         body: { model: "sim-image", prompt: "a lighthouse at dusk", size: "1024x1024", n: 1 },
       },
-      handler: createGeneration,
+      handler: createImages,
     }),
     operationRoute({
       ...GENERATION,

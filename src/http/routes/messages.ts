@@ -1,5 +1,6 @@
 import { MESSAGES_REQUEST } from "../endpoints/charged_requests.ts";
 import { countMessageTokens, createMessage } from "../endpoints/messages.ts";
+import { ANSWERED } from "./parameters.ts";
 import { json, operationRoute, type RouteArea } from "./route.ts";
 
 const BODY = {
@@ -24,6 +25,7 @@ export const messageRoutes: RouteArea = {
         "Anthropic's Messages API, on every chat model. The API key may be sent as `x-api-key`; errors have Anthropic's form. " +
         "With `stream: true` the response is a stream of server-sent events.",
       request: MESSAGES_REQUEST,
+      parameters: ANSWERED,
       responses: {
         200: {
           description: "The message, or with `stream: true` its events.",

@@ -60,6 +60,16 @@ const IDEMPOTENCY_KEY = header(
     "and body returns the task of the first one and is not charged again.",
 );
 
+/** The parameters of a request that a model answers at once. */
+export const ANSWERED: readonly RouteParameter[] = [
+  header(
+    "Idempotency-Key",
+    "Your own name for this request, 1 to 255 visible ASCII characters. A repeated request with the same key " +
+      "and body within a day returns the first answer and is not charged again; while the first is under way it is " +
+      "409 `idempotency_in_progress`.",
+  ),
+];
+
 /** The parameters of a request that creates a task. */
 export const SUBMISSION: readonly RouteParameter[] = [
   IDEMPOTENCY_KEY,

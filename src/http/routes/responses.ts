@@ -6,7 +6,7 @@ import {
   listInputItems,
   retrieveResponse,
 } from "../endpoints/responses.ts";
-import { inPath, PAGE } from "./parameters.ts";
+import { ANSWERED, inPath, PAGE } from "./parameters.ts";
 import { json, operationRoute, type RouteArea } from "./route.ts";
 import { SAMPLE } from "./sample_ids.ts";
 
@@ -28,6 +28,7 @@ export const responseRoutes: RouteArea = {
         "OpenAI's Responses API, on every chat model. With `stream: true` the response is a stream of server-sent events. " +
         "Unless `store` is false it is kept for some days, and `previous_response_id` continues it.",
       request: RESPONSES_REQUEST,
+      parameters: ANSWERED,
       responses: {
         200: {
           description: "The response, or with `stream: true` its events.",

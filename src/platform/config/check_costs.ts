@@ -49,6 +49,12 @@ export function checkTerms(checker: Checker, at: Path, terms: Keys, model: Keys)
 function warnUnmet(checker: Checker, at: Path, when: Keys, model: Keys): void {
   const allowed = findDefinition(model.type)?.limits ?? [];
   const limits = blockOf(model.limits);
+  if (when.audio === true && !listOf(model.capabilities).includes("audio")) {
+    checker.report([...at, "audio"], {
+      severity: "warning",
+      message: "never holds: audio is not among the capabilities of the model",
+    });
+  }
   for (const option of VARIANT_OPTIONS) {
     const limit = LIMIT_OF[option];
     if (when[option] === undefined || limit === null) continue;

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { withoutTrailing } from "../../lib/without_trailing.ts";
 import { modelsOfPipeline } from "./compile_pipeline.ts";
-import { compileBooks } from "./compile_prices.ts";
-import { compileModel } from "./compile_models.ts";
+import { compileBooks, firstPriceOf } from "./compile_prices.ts";
+import { compileModel, type ModelContext } from "./compile_models.ts";
 import { compileSignIn } from "./compile_sign_in.ts";
 import type {
   GatewayFile,
@@ -112,6 +112,7 @@ function assemble(file: GatewayFile, version: string, own: Own): Config {
   const providers = new Map(
     Object.entries(entries).map(([id, provider]) => [id, providerOf(id, provider, own.adapters)]),
   );
+  const books = compileBooks(prices);
   return {
     ...settings,
     version,
@@ -131,8 +132,13 @@ function assemble(file: GatewayFile, version: string, own: Own): Config {
         .map(([id, plan]) => [id, planOf(id, plan, settings.limits.default)]),
     ),
     providers,
-    ...modelsOf(models, providers),
-    books: compileBooks(prices),
+    ...modelsOf(models, {
+      providers,
+      entries: new Map(models.map((model) => [model.id, model])),
+      owner: settings.service.name,
+      pricedSince: (id) => firstPriceOf(books, id),
+    }),
+    books,
     routes: (routes ?? own.adapters.capabilities.standardRoutes).map((route) =>
       routeOf(route, own.requests)
     ),
@@ -150,10 +156,9 @@ function settingsOf<Sections extends object>(sections: Sections): SettingsOf<Sec
 /** Models with an enabled provider, and those without. */
 function modelsOf(
   models: readonly ModelEntry[],
-  providers: Config["providers"],
+  context: ModelContext,
 ): Pick<Config, "models" | "aliases" | "unavailableModels"> {
-  const entries = new Map(models.map((model) => [model.id, model]));
-  const compiled = models.map((model) => compileModel(model, providers, entries));
+  const compiled = models.map((model) => compileModel(model, context));
   const offered = new Set(
     compiled.filter(({ upstreams }) => upstreams.length > 0).map(({ id }) => id),
   );

@@ -7,11 +7,20 @@ import { termsOf } from "../../model_types/price_terms.ts";
 import type { ModelLimits } from "../../model_types/definition.ts";
 import type { Model, Provider, Upstream, Visibility } from "./config.ts";
 
+/** What a model needs from the rest of the file. */
+export interface ModelContext {
+  readonly providers: ReadonlyMap<string, Provider>;
+  readonly entries: ReadonlyMap<string, ModelEntry>;
+  /** The name of the service. */
+  readonly owner: string;
+  /** When the model's first price took effect, in Unix seconds. */
+  pricedSince(id: string): number;
+}
+
 /** One model: the JSON that clients see, and the private part. */
 export function compileModel(
   model: ModelEntry,
-  providers: ReadonlyMap<string, Provider>,
-  entries: ReadonlyMap<string, ModelEntry>,
+  { providers, entries, owner, pricedSince }: ModelContext,
 ): Model {
   const { capabilities, limits: _, upstreams = [], ...rest } = model;
   const limits = (model.limits ?? {}) as ModelLimits;
@@ -28,6 +37,8 @@ export function compileModel(
     status: model.status,
     capabilities,
     ...(model.aliases.length === 0 ? {} : { aliases: model.aliases }),
+    created: pricedSince(model.id),
+    owned_by: owner,
   };
   return {
     ...toSettings(SCHEMAS.model, rest),

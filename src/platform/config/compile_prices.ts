@@ -28,6 +28,15 @@ export function compileBooks(books: GatewayFile["prices"]): Map<string, PriceBoo
   return compiled;
 }
 
+/** When the first price of a model took effect, in Unix seconds; 0 for a model without one. */
+export function firstPriceOf(books: ReadonlyMap<string, PriceBook>, model: string): number {
+  let first = Infinity;
+  for (const { prices } of books.values()) {
+    first = Math.min(first, prices.get(model)?.at(-1)?.effectiveAt ?? Infinity);
+  }
+  return first === Infinity ? 0 : Math.floor(first / 1000);
+}
+
 /** Newest first. Once a book has a price of its own, no later price of its parent is ever charged. */
 function mergePrices(own: readonly Price[], inherited: readonly Price[]): readonly Price[] {
   const ownStart = Math.min(...own.map(({ effectiveAt }) => effectiveAt));

@@ -92,7 +92,14 @@ Deno.test("the published JSON of a model contains nothing private", () => {
     advantages: [],
     scenarios: [],
   };
-  const list = { id: "talk", ...shown, status: "available", capabilities: ["chat", "streaming"] };
+  const list = {
+    id: "talk",
+    ...shown,
+    status: "available",
+    capabilities: ["chat", "streaming"],
+    created: Date.parse("2026-01-01T00:00:00Z") / 1000,
+    owned_by: "Tollgate",
+  };
   assert.equal(listJson, JSON.stringify(list));
   assert.equal(detailJson, JSON.stringify({ ...list, limits: {} }));
 });

@@ -474,6 +474,7 @@ export interface ModelEntry {
     | "image_to_image"
     | "text_to_video"
     | "image_to_video"
+    | "audio"
     | "audio_to_avatar"
     | "script"
     | "roles"

@@ -13,6 +13,7 @@ export interface Metrics {
   attempts: Counter<"provider" | "outcome">;
   requestRowsLost: Counter<"reason">;
   requestBodiesLost: Counter<"reason">;
+  spansLost: Counter<"reason">;
   /** The metrics of this thread. */
   collect(): Promise<CollectedMetrics>;
   /** The metrics of all threads, in Prometheus' text format. */
@@ -86,10 +87,10 @@ export function openMetrics(facts: MetricFacts): Metrics {
   };
 }
 
-/** What of the request log was not stored. */
+/** What of the request log was not stored, and what of the traces was not exported. */
 function lossCounters(
   registers: Registry[],
-): Pick<Metrics, "requestRowsLost" | "requestBodiesLost"> {
+): Pick<Metrics, "requestRowsLost" | "requestBodiesLost" | "spansLost"> {
   return {
     requestRowsLost: new Counter({
       name: "tollgate_request_rows_lost_total",
@@ -100,6 +101,12 @@ function lossCounters(
     requestBodiesLost: new Counter({
       name: "tollgate_request_bodies_lost_total",
       help: "Requests whose bodies were to be stored and were not, by reason: full, away, refused.",
+      labelNames: ["reason"],
+      registers,
+    }),
+    spansLost: new Counter({
+      name: "tollgate_spans_lost_total",
+      help: "Spans of traces that were not exported, by reason: full, failed.",
       labelNames: ["reason"],
       registers,
     }),

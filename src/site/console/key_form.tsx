@@ -206,8 +206,7 @@ export function KeySpent({ apiKey, currency }: { apiKey: ApiKey; currency: Money
   const { spend, budget } = apiKey;
   return (
     <>
-      <Money amount={spend.amount} currency={currency} />
-      {budget !== null && (
+      <Money amount={spend.amount} currency={currency} /> {budget !== null && (
         <span class="faint">
           of <Money amount={budget.amount} currency={currency} />
         </span>

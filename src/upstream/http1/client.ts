@@ -77,13 +77,12 @@ const RESERVED = new Set([
   "trailer",
 ]);
 
-/** Whether the environment configures what only `fetch` supports: a proxy, or tracing. */
+/** Whether the environment configures what only `fetch` supports: a proxy. */
 export function needsFetch(environment: Readonly<Record<string, string | undefined>>): boolean {
   const isSet = (name: string) => (environment[name] ?? "") !== "";
-  return isSet("OTEL_DENO") ||
-    ["http_proxy", "https_proxy", "all_proxy"].some((name) =>
-      isSet(name) || isSet(name.toUpperCase())
-    );
+  return ["http_proxy", "https_proxy", "all_proxy"].some((name) =>
+    isSet(name) || isSet(name.toUpperCase())
+  );
 }
 
 /**

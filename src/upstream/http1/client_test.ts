@@ -238,10 +238,10 @@ Deno.test("requests that need fetch are not accepted", () => {
   }
 });
 
-Deno.test("proxies and tracing of the environment are left to fetch", () => {
+Deno.test("proxies of the environment are left to fetch", () => {
   assert.equal(needsFetch({}), false);
   assert.equal(needsFetch({ HTTP_PROXY: "", NO_PROXY: "*" }), false);
-  for (const name of ["HTTP_PROXY", "https_proxy", "ALL_PROXY", "OTEL_DENO"]) {
+  for (const name of ["HTTP_PROXY", "https_proxy", "ALL_PROXY"]) {
     assert.equal(needsFetch({ [name]: "http://p:1" }), true, name);
   }
 });

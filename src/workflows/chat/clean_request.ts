@@ -1,5 +1,7 @@
 import type { ChatRequest } from "../../upstream/adapter.ts";
 
+import { PART_FIELDS } from "./check_parts.ts";
+
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
@@ -52,11 +54,13 @@ function cleanMessage(message: Fields, mark: Mark): Fields {
   return withField(clean, "function_call", (called) => only(called as Fields, CALLED_FIELDS));
 }
 
-/** In a checked part only nulls are left to remove. */
+/** The fields of a checked part that its type has, without nulls. */
 function cleanPart(part: Fields): Fields {
+  const known = PART_FIELDS[part.type as string]!;
   for (const name in part) {
-    if (part[name] !== null) continue;
-    return Object.fromEntries(Object.entries(part).filter(([, value]) => value !== null));
+    if (known.has(name) && part[name] !== null) continue;
+    const kept = Object.entries(part).filter(([name, value]) => known.has(name) && value !== null);
+    return Object.fromEntries(kept);
   }
   return part;
 }

@@ -6,6 +6,7 @@ import type { OpenRequest } from "../../domain/requests/open_request.ts";
 import type { BodyReservation } from "../../domain/limits/body_reservation.ts";
 import type { Limiter } from "../../domain/limits/limiter.ts";
 import type { Log } from "../../platform/telemetry/log.ts";
+import { traced } from "../../platform/tracing/traced.ts";
 import type { PublicHosts } from "../../platform/outbound/public_hosts.ts";
 import { type PricedAccount, requirePrice } from "../../domain/pricing/find_price.ts";
 import type { Quote } from "../../domain/pricing/quote.ts";
@@ -44,6 +45,8 @@ export interface ChatCall {
   requestBody: BodyReservation | null;
   /** Aborts when the client disconnects. */
   signal: AbortSignal;
+  /** The answer is made to its end even if the client disconnects. */
+  isDrained?: boolean;
   /** Its row of the request log. */
   logged: OpenRequest;
 }
@@ -59,7 +62,20 @@ export interface HeldChat {
   readonly meter: ChatMeter;
 }
 
-export type ChatAnswer = { json: string } | { stream: ReadableStream<Uint8Array> };
+export type ChatAnswer = WholeAnswer | StreamAnswer;
+
+interface Served {
+  /** Parameters that the upstream which answered does not take. */
+  readonly ignored: readonly string[];
+}
+
+interface WholeAnswer extends Served {
+  readonly json: string;
+}
+
+export interface StreamAnswer extends Served {
+  readonly stream: ReadableStream<Uint8Array>;
+}
 
 /** A chat completion: check, reserve tokens, quote, hold, call, settle. */
 export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<ChatAnswer> {
@@ -69,7 +85,11 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
   const reservation = await reserveTokens(deps.limiter, call.tokenRate, asked.maxUsage);
   try {
     if (asked.linkedImages !== null) await deps.imageHosts.check(asked.linkedImages);
-    const held = await holdChat(deps.ledger, { ...call, price, prepared: asked });
+    const held = await traced(
+      call.logged.span,
+      "hold",
+      () => holdChat(deps.ledger, { ...call, price, prepared: asked }),
+    );
     const { quote, prepared } = held;
     // Leaving early releases the hold; keep() hands it to the stream, which outlives this call.
     await using hold = held.hold;
@@ -77,7 +97,7 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
     const meter = meterOf(model, prepared);
     if (prepared.request.stream === true) {
       const chat = { call, prepared, reservation, quote, hold: hold.keep(), heading, meter };
-      return { stream: await streamChat(deps, chat) };
+      return await streamChat(deps, chat);
     }
     const { value: reply, upstream, release } = await deps.upstreams.callFirstAvailable(
       {
@@ -94,22 +114,23 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
     const settleMs = deps.timing?.settleMs ?? CHAT_TIMING.settleMs;
     const charge = chargeFor(quote, upstream, metered, prepared.extras);
     const [{ taken }, json] = await Promise.all([
-      hold.settle(charge, settleMs),
+      traced(call.logged.span, "settle", () => hold.settle(charge, settleMs)),
       // A dialect may store its answer: both writes wait for the disk at the same time.
       call.dialect.renderAnswer(heading, reply, metered.tokens),
     ]);
     call.logged.tokens = metered.tokens;
     call.logged.charge = taken;
     reservation.settle(tokenCount(metered));
-    return { json };
+    return { json, ignored: prepared.requestFor(upstream).ignored };
   } catch (error) {
     reservation.release();
     throw error;
   }
 }
 
-function headingOf({ requestId, model }: ChatCall): Heading {
-  return { requestId, model: model.id, created: Math.floor(Date.now() / 1000) };
+function headingOf({ requestId, model, config }: ChatCall): Heading {
+  const created = Math.floor(Date.now() / 1000);
+  return { requestId, model: model.id, created, fingerprint: `fp_${config.version}` };
 }
 
 function meterOf(model: Model, { request, maxUsage }: PreparedChat): ChatMeter {

@@ -10,6 +10,8 @@ export interface Heading {
   readonly model: string;
   /** Unix seconds. */
   readonly created: number;
+  /** Of the gateway's configuration: another one may answer differently. */
+  readonly fingerprint: string;
 }
 
 /**

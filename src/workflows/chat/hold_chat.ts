@@ -7,7 +7,7 @@ import {
 } from "../../domain/ledger/insufficient.ts";
 import type { RequestOrigin } from "../../domain/ledger/request_origin.ts";
 import type { Ledger } from "../../domain/ledger/ledger.ts";
-import { type Funds, largestCovered } from "../../domain/pricing/funds.ts";
+import { type Funds, largestCovered, withinBudget } from "../../domain/pricing/funds.ts";
 import { type Quote, quoteUsage } from "../../domain/pricing/quote.ts";
 import { OUTPUT_TOKENS_LEAST } from "../../model_types/chat.ts";
 import type { Config, Model, Price } from "../../platform/config/config.ts";
@@ -69,7 +69,7 @@ export async function holdChat(ledger: Ledger, chat: UnheldChat): Promise<ChatHo
       const fitting = fittingLimit(
         chat,
         prepared,
-        isOverBudget ? within(funds, error.left) : funds,
+        isOverBudget ? withinBudget(funds, error.left) : funds,
       );
       if (prepared.hasOwnLimit || fitting < OUTPUT_TOKENS_LEAST || tries === TRIES_MAX) {
         if (isOverBudget) throw error;
@@ -83,12 +83,6 @@ export async function holdChat(ledger: Ledger, chat: UnheldChat): Promise<ChatHo
 
 function isInsufficient(error: unknown): boolean {
   return error instanceof ApiError && error.code === "insufficient_balance";
-}
-
-/** What a key with so much left of its budget can spend. */
-function within({ quotas, gift, cash }: Funds, left: bigint): Funds {
-  const money = gift + cash;
-  return { quotas, gift: 0n, cash: money < left ? money : left };
 }
 
 /** The maximum price of a request as it was prepared. */

@@ -11,6 +11,7 @@ import { checkRequest } from "./check_request.ts";
 import { cleanRequest } from "./clean_request.ts";
 import { type ChatImage, imagesOf } from "./images.ts";
 import {
+  askedLimit,
   type ImageBound,
   imageBound,
   inputBound,
@@ -65,7 +66,7 @@ export function prepareChat(priced: PricedModel, asked: ChatRequest): PreparedCh
   const { config, model, price } = priced;
   const linked = checkRequest(model, asked, config.outbound);
   const extras = checkExtras(price.terms, asked);
-  const hasOwnLimit = isGiven(asked.max_completion_tokens) || isGiven(asked.max_tokens);
+  const hasOwnLimit = isGiven(askedLimit(asked));
   const checked: CheckedChat = {
     asked,
     extras,
@@ -75,7 +76,8 @@ export function prepareChat(priced: PricedModel, asked: ChatRequest): PreparedCh
   };
   const limit = outputLimit(model, asked);
   const prepared = prepareWithLimit(priced, checked, limit);
-  if (hasOwnLimit) return prepared;
+  // A limit that was lowered is the model's, not the client's.
+  if (hasOwnLimit && limit === askedLimit(asked)) return prepared;
   const fitting = limitBeside(model, limit, prepared.maxUsage.input_tokens ?? 0);
   return fitting < limit ? prepared.limitedTo(fitting) : prepared;
 }

@@ -1,10 +1,11 @@
 import { ApiError } from "../../lib/api_error.ts";
+import { traced } from "../../platform/tracing/traced.ts";
 import type { ChatChunk } from "../../upstream/adapter.ts";
 import { callChatStream, type ChunkStream } from "../../upstream/call_chat.ts";
 import { Deadline } from "../../upstream/deadline.ts";
 import { UpstreamFailure } from "../../upstream/failure.ts";
 import { exhausted, type UpstreamResult } from "../../upstream/upstreams.ts";
-import type { ChatDeps, HeldChat } from "./complete_chat.ts";
+import type { ChatDeps, HeldChat, StreamAnswer } from "./complete_chat.ts";
 import type { AnswerWriter } from "./dialect.ts";
 import type { MeteredChat } from "../../model_types/chat.ts";
 import { chargeFor, tokenCount } from "./meter.ts";
@@ -39,7 +40,7 @@ type Upstream = UpstreamResult<{ first: readonly ChatChunk[]; rest: ChunkStream 
 export async function streamChat(
   deps: ChatDeps,
   chat: HeldChat,
-): Promise<ReadableStream<Uint8Array>> {
+): Promise<StreamAnswer> {
   const { call, prepared, hold } = chat;
   const deadline = new Deadline({
     totalMs: deps.timing?.totalMs ?? CHAT_TIMING.totalMs,
@@ -71,7 +72,8 @@ export async function streamChat(
   }
   // Until the first byte a disconnect of the client ended the wait; from here on the relay handles it.
   deadline.ignoreOuter();
-  return new StreamedChat(deps, chat, upstream, deadline).open();
+  const stream = new StreamedChat(deps, chat, upstream, deadline).open();
+  return { stream, ignored: prepared.requestFor(upstream.upstream).ignored };
 }
 
 /** Why a stream ends before it begins: its total time is over, or its client has disconnected. */
@@ -170,7 +172,8 @@ class StreamedChat {
   /** Returns whether to read the stream to its end without the client. */
   #disconnect(): boolean {
     this.#isDisconnected = true;
-    if (this.chat.call.model.onDisconnect === "drain") return true;
+    const { call } = this.chat;
+    if (call.isDrained || call.model.onDisconnect === "drain") return true;
     if (this.chat.meter.isFinished) {
       // The provider sends its usage after the last token: worth a short wait.
       const { usageMs } = { ...CHAT_TIMING, ...this.deps.timing };
@@ -211,7 +214,8 @@ class StreamedChat {
     logged.charge = null;
     try {
       const charge = chargeFor(quote, this.upstream.upstream, metered, prepared.extras);
-      logged.charge = (await hold.settleDelivered(charge))?.taken ?? null;
+      const settled = await traced(logged.span, "settle", () => hold.settleDelivered(charge));
+      logged.charge = settled?.taken ?? null;
     } catch (error) {
       this.deps.log.error("stream settlement failed, the last checkpoint counts", {
         request_id: call.requestId,

@@ -36,7 +36,7 @@ Deno.test("a client that disconnects with the first byte pays nothing, and the u
       account: { id: "acc_1" },
       model: { id: "talk" },
       signal: client.signal,
-      logged: { attempts: [] },
+      logged: { attempts: [], span: null },
     },
     prepared: { request: { model: "talk", stream: true } },
     hold: { release: () => Promise.resolve(events.push("hold released")) },
@@ -70,10 +70,14 @@ Deno.test("a stream whose tokens cannot be counted is charged by their estimate"
       model: { id: "talk" },
       requestBody: null,
       signal: new AbortController().signal,
-      logged: { attempts: [], beginStream() {}, endStream() {} },
+      logged: { attempts: [], span: null, beginStream() {}, endStream() {} },
       dialect: { openStream: () => ({ end: () => "" }) },
     },
-    prepared: { request: { model: "talk", stream: true }, imageTokensAt: () => 0 },
+    prepared: {
+      request: { model: "talk", stream: true },
+      imageTokensAt: () => 0,
+      requestFor: () => ({ ignored: [] }),
+    },
     quote: { model: "talk", kind: "text", price: PRICE },
     heading: { id: "chatcmpl-1", model: "talk", created: 0 },
     meter: {
@@ -85,6 +89,7 @@ Deno.test("a stream whose tokens cannot be counted is charged by their estimate"
     },
     reservation: { settle() {} },
   } as unknown as HeldChat;
-  await new Response(await streamChat(deps, chat)).text();
+  const { stream } = await streamChat(deps, chat);
+  await new Response(stream).text();
   assert.deepEqual(charged, [9n]);
 });

@@ -115,7 +115,7 @@ function newSubtask(
       prompt: textPrompt(job, text.prompt, progress.script),
       schema: stageSchema(job, stage),
       max_output_tokens: text.maxOutputTokens,
-      tries: job.pipeline.tries,
+      tries: Math.max(1, job.pipeline.tries - attempt + 1),
       characters: job.characters,
     };
     return { subtask, attempt, type: "chat", model: id, job: textJob };
@@ -208,11 +208,11 @@ async function end(
     error?: { code: string; message: string };
   },
 ): Promise<NextStep> {
-  const { paid, made } = progress;
+  const { paid, unpaid, made } = progress;
   const { service: { currencyScale: scale } } = await deps.configOf(task.config_version);
   const charged = paid.length === 0
     ? { charge: null }
-    : chargeDrama(job, { own: priceFrom(task.price!), subtasks: paid, made, scale });
+    : chargeDrama(job, { own: priceFrom(task.price!), subtasks: paid, unpaid, made, scale });
   await finishTask(deps, task, {
     ...ending,
     ...charged,

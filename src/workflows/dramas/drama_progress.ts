@@ -32,6 +32,8 @@ export interface DramaProgress {
   readonly isComplete: boolean;
   /** Subtasks that were made for this drama and are charged with it. */
   readonly paid: readonly PricedSubtask[];
+  /** Attempts without a result that their upstreams charge for all the same. */
+  readonly unpaid: readonly PricedSubtask[];
   readonly made: MadeUnits;
 }
 
@@ -96,6 +98,7 @@ export function dramaProgress(job: DramaJob, rows: readonly SubtaskRow[]): Drama
     failure: failed?.error ?? null,
     isComplete,
     paid,
+    unpaid: rows.flatMap(unpaidAttempt),
     made: madeUnits(job, paid, isComplete),
   };
 }
@@ -162,9 +165,7 @@ function stateOfSubtask(
   }
   const last = own.at(-1);
   const attempt = Math.max(0, ...own.map((row) => row.attempt)) + 1;
-  // The subtask of a text repeats its own request.
-  const tries = subtask === "script" || subtask === "roles" ? 1 : job.pipeline.tries;
-  if (last === undefined || (own.length < tries && !FINAL_CODES.has(last.error_code ?? ""))) {
+  if (last === undefined || (own.length < job.pipeline.tries && mayRepeat(last))) {
     return { ...nothing, status: "ready", attempt };
   }
   const error = {
@@ -172,6 +173,20 @@ function stateOfSubtask(
     message: `${describe(subtask)}: ${last.error_message ?? "The model gave no usable result."}`,
   };
   return { ...nothing, status: "failed", error };
+}
+
+/** A text is requested again by its own subtask where the upstream fails, and by another where it answers badly. */
+function mayRepeat({ subtask, usage, error_code }: SubtaskRow): boolean {
+  const isText = subtask === "script" || subtask === "roles";
+  return isText ? usage !== null : !FINAL_CODES.has(error_code ?? "");
+}
+
+function unpaidAttempt(row: SubtaskRow): PricedSubtask[] {
+  const { subtask, status, model, usage, upstream, cost } = row;
+  if (usage === null || status === "succeeded") return [];
+  const [kind, shot] = subtask.split("/");
+  const stage = kind === "speech" ? "video" : kind as DramaStage;
+  return [{ stage, shot: shot === undefined ? null : Number(shot), model, usage, upstream, cost }];
 }
 
 function describe(subtask: string): string {

@@ -108,6 +108,34 @@ Deno.test("a failed shot is tried again, then the drama fails and keeps its resu
   ]);
 });
 
+Deno.test("a text is requested again where its model answered badly, and not where its upstream failed", () => {
+  const usage = { input_tokens: 3 };
+  const bad = row("script", "failed", { usage });
+  assert.deepEqual(ready([bad]), ["script#2"]);
+  assert.deepEqual(ready([bad, row("script", "failed", { usage, attempt: 2 })]), []);
+  const failed = dramaProgress(JOB, [row("script", "failed", { usage: null })]);
+  assert.deepEqual(failed.ready, []);
+  assert.match(failed.failure!.message, /^The script stage failed/);
+});
+
+Deno.test("attempts without a result that upstreams charge for are not paid, and are listed as such", () => {
+  const usage = { seconds: 1 };
+  const rows = [
+    row("script", "failed", { usage }),
+    row("script", "succeeded", { attempt: 2, usage }),
+    row("video/2", "cancelled", { usage, upstream: "house/one", cost: "0.5" }),
+    row("speech/3", "failed", { usage }),
+    row("video/3", "failed", { usage: null }),
+  ];
+  const { paid, unpaid } = dramaProgress(JOB, rows);
+  assert.deepEqual(paid.map(({ stage }) => stage), ["script"]);
+  assert.deepEqual(unpaid.map(({ stage, shot, cost }) => [stage, shot, cost]), [
+    ["script", null, rows[0]!.cost],
+    ["video", 2, "0.5"],
+    ["video", 3, rows[3]!.cost],
+  ]);
+});
+
 Deno.test("results of an earlier task are neither made nor paid for again", () => {
   const job = { ...JOB, until: "roles" as const, given: { script: SCRIPT } };
   assert.deepEqual(ready([], job), ["roles#1"]);

@@ -31,7 +31,7 @@ import { imageParameters, textPrompt, videoParameters } from "./shots.ts";
 import { stageSchema } from "./texts.ts";
 import { textRequest } from "./write_text.ts";
 
-/** A subtask that succeeded: the model that made it, and its usage. */
+/** A subtask that an upstream charges for: the model that made it, and its usage. */
 export interface PricedSubtask {
   readonly stage: DramaStage;
   readonly shot: number | null;
@@ -205,9 +205,11 @@ export interface DramaCharge {
 /** The charge of a drama: its subtasks at the prices it was accepted at, and its own price on top. */
 export function chargeDrama(
   job: DramaJob,
-  { own, subtasks, made, scale }: {
+  { own, subtasks, unpaid, made, scale }: {
     own: Price;
     subtasks: readonly PricedSubtask[];
+    /** Attempts that cost something and are not charged. */
+    unpaid: readonly PricedSubtask[];
     made: MadeUnits;
     /** Of the currency: its decimals. */
     scale: number;
@@ -236,12 +238,18 @@ export function chargeDrama(
       amount,
       units: 0n,
       usage: { ...total, items },
-      served: { upstream: null, cost: sumOfCosts(lines.map(({ cost }) => cost)) },
+      served: { upstream: null, cost: sumOfCosts([...lines, ...unpaid].map(({ cost }) => cost)) },
     },
-    parts: lines.map(({ item: { stage, model }, upstream, cost }, at) => ({
-      ...{ stage, model, upstream, cost },
-      amount: shares[at]!,
-    })),
+    parts: [
+      ...lines.map(({ item: { stage, model }, upstream, cost }, at) => ({
+        ...{ stage, model, upstream, cost },
+        amount: shares[at]!,
+      })),
+      ...unpaid.map(({ stage, model, upstream, cost }) => ({
+        ...{ stage, model, upstream, cost },
+        amount: "0",
+      })),
+    ],
   };
 }
 

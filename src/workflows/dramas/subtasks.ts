@@ -79,9 +79,9 @@ export async function createSubtasks(
   const [messages, againInMs] = await database.sql.begin(async (sql) => {
     const made = orders.length === 0 ? [] : await sql<{ id: string }[]>`
       insert into task (id, parent_id, subtask, attempt, account_id, request_id, client_request_id, type, model,
-                        job, config_version, deadline_at, deadline_seconds, wake_at)
+                        job, config_version, deadline_at, deadline_seconds, traceparent, wake_at)
       select o.id, t.id, o.subtask, o.attempt, t.account_id, o.id, t.client_request_id, o.type, o.model,
-             o.job, t.config_version, t.deadline_at, o.deadline_seconds, now()
+             o.job, t.config_version, t.deadline_at, o.deadline_seconds, t.traceparent, now()
         from jsonb_to_recordset(${JSON.stringify(orders)}::text::jsonb)
                as o (id text, subtask text, attempt int, type text, model text, job jsonb, deadline_seconds int),
              task t

@@ -27,7 +27,10 @@ export interface TextJob {
 
 const RETRY_MS = 1_000;
 
-/** Requests a text once. A response that does not match the schema is requested again later. */
+/**
+ * Requests a text once, and again later where the upstream fails. A response that does not match the schema ends the
+ * subtask with its usage, because the upstream charges for it; the drama then creates another.
+ */
 export async function writeText(
   upstreams: Upstreams,
   deps: TaskDeps,
@@ -58,23 +61,21 @@ export async function writeText(
     if (!error.isServerError) return await failTask(deps, task, inClientTerms(error));
     return await again(deps, task, job, error);
   }
-  const text = reply.choices[0]?.message.content ?? "";
-  const answer = readAnswer<Script | Roles>(text, job.schema);
-  if (answer === null) {
-    const apiError = new ApiError(
-      "upstream_failed",
-      "The model did not answer in the form that was asked for: try again.",
-    );
-    return await again(deps, task, job, apiError);
-  }
   const meter = new ChatMeter(request);
   meter.addReply(reply);
+  const served = { usage: chatUsage(await meter.total()), upstream };
+  const answer = readAnswer<Script | Roles>(reply.choices[0]?.message.content ?? "", job.schema);
+  if (answer === null) {
+    const message = "The model did not answer in the form that was asked for: try again.";
+    const error = { code: "upstream_failed", message };
+    await finishTask(deps, task, { status: "failed", error, ...served });
+    return "done";
+  }
   const content = job.stage === "roles" ? completeRoles(answer as Roles, job.characters) : answer;
   await finishTask(deps, task, {
     status: "succeeded",
     outputs: [{ index: 0, type: job.stage, content }],
-    usage: chatUsage(await meter.total()),
-    upstream,
+    ...served,
   });
   return "done";
 }

@@ -1,13 +1,21 @@
 import type { DramaRequest } from "../../../schemas/requests.ts";
+import { findKey } from "../../domain/accounts/api_keys.ts";
 import { checkIdempotencyKey } from "../../domain/idempotency/key.ts";
 import { readFunds } from "../../domain/ledger/balance.ts";
 import { requirePrice } from "../../domain/pricing/find_price.ts";
-import { type Funds, isCovered, payFrom, type Payment } from "../../domain/pricing/funds.ts";
+import {
+  type Funds,
+  isCovered,
+  payFrom,
+  type Payment,
+  withinBudget,
+} from "../../domain/pricing/funds.ts";
 import type { Quote } from "../../domain/pricing/quote.ts";
 import { OUTPUT_TOKENS_LEAST } from "../../model_types/chat.ts";
 import type { Usage } from "../../model_types/usage.ts";
-import { formatDecimal, roundUp } from "../../lib/money.ts";
+import { decimal, formatDecimal, roundUp } from "../../lib/money.ts";
 import type { Model } from "../../platform/config/config.ts";
+import type { Queries } from "../../platform/database/database.ts";
 import type { ChatRequest } from "../../upstream/adapter.ts";
 import type { Upstreams } from "../../upstream/upstreams.ts";
 import { fittingLimit, quoteChat } from "../chat/hold_chat.ts";
@@ -37,7 +45,7 @@ export interface RequestQuote {
   readonly price: Quote["price"];
   /** What would pay for it now. */
   readonly payment: Payment;
-  /** Whether the balance and the quotas of the account cover it now. */
+  /** Whether the balance and the quotas of the account, and the budget of the key, cover it now. */
   readonly isCovered: boolean;
   /** Of a chat: the output limit that would be passed on. */
   readonly maxTokens?: number | undefined;
@@ -53,7 +61,7 @@ export async function quoteRequest(
   request: ChargedRequest,
 ): Promise<RequestQuote> {
   const { currencyScale } = call.config.service;
-  const funds = await readFunds(deps.tasks.database.sql, call.account.id);
+  const funds = await readSpendable(deps.tasks.database.sql, call);
   const { maxUsage, quote, ...more } = request.kind === "chat"
     ? quoteChatRequest(deps, { ...call, model }, request.body, funds)
     : await quoteByKind(deps, call, model, request);
@@ -65,6 +73,19 @@ export async function quoteRequest(
     isCovered: isCovered(funds, quote, currencyScale),
     ...more,
   };
+}
+
+/** What the account can spend with the key of the request. */
+async function readSpendable(
+  sql: Queries,
+  { account, origin }: Pick<GenerationCall, "account" | "origin">,
+): Promise<Funds> {
+  const funds = await readFunds(sql, account.id);
+  if (origin.key === null) return funds;
+  const { budget, spend } = await findKey(sql, origin.key);
+  if (budget === null) return funds;
+  const left = decimal(budget.amount) - decimal(spend.amount) - decimal(spend.held);
+  return withinBudget(funds, left);
 }
 
 interface QuotedRequest extends Pick<RequestQuote, "maxUsage" | "maxTokens" | "parts"> {

@@ -1,8 +1,8 @@
-import { ApiError, type ApiErrorCode } from "../../lib/api_error.ts";
+import { ApiError } from "../../lib/api_error.ts";
 import type { IdempotencyIdentity } from "../../domain/idempotency/key.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { retryFor } from "../../platform/database/retry_for.ts";
-import { jobError, RETRY_SECONDS } from "../../upstream/job_error.ts";
+import { jobError } from "../../upstream/job_error.ts";
 import { releaseKey } from "../tasks/accept_generation.ts";
 import { awaitTask } from "../tasks/await_task.ts";
 import type { CreatedTask } from "../tasks/create_task.ts";
@@ -10,6 +10,7 @@ import type { TaskDeps } from "../tasks/deps.ts";
 import { findTask } from "../tasks/find_task.ts";
 import { abandonTask } from "../tasks/stop_task.ts";
 import { isOver, type TaskRow } from "../tasks/task.ts";
+import { taskError } from "../tasks/task_error.ts";
 import { unavailableSoon } from "./upstream_wait.ts";
 
 /** How long a request with an idempotency key waits; the same request again continues to wait. */
@@ -106,15 +107,13 @@ async function openAudio(deps: TaskDeps, task: TaskRow): Promise<SpeechAudio> {
 function failureOf(
   { media }: TaskDeps,
   { config, created }: SpeechWait,
-  { model: id, error_code, error_message }: TaskRow,
+  task: TaskRow,
 ): ApiError {
-  const code = (error_code ?? "upstream_failed") as ApiErrorCode;
-  const error = new ApiError(code, error_message ?? "The task was cancelled.");
+  const error = taskError(task);
   if (!error.isServerError) return error;
-  const model = config.models.get(id);
+  const model = config.models.get(task.model);
   const unavailable = model === undefined || created.isReplay
     ? null
     : unavailableSoon(media, config, model, "retry");
-  return unavailable ??
-    new ApiError(code, error.message, { retryAfterSeconds: RETRY_SECONDS });
+  return unavailable ?? error;
 }

@@ -14,6 +14,7 @@ import type { RequestOrigin } from "../../domain/ledger/request_origin.ts";
 import type { Quote } from "../../domain/pricing/quote.ts";
 import { snapshotOf } from "../../domain/pricing/snapshot.ts";
 import type { Queue } from "../../platform/queue/queue.ts";
+import { traced } from "../../platform/tracing/traced.ts";
 import type { Database } from "../../platform/database/database.ts";
 import { findTask } from "./find_task.ts";
 import { TASK, type TaskRow, type TaskStage } from "./task.ts";
@@ -86,9 +87,12 @@ export class TaskCreation {
     const { database, queue, writes, money, storeConfig } = this.options;
     const order: Order = { ...task, id: newId("task") };
     await storeConfig?.(task.configVersion);
-    const written = await this.#reservedRetry.run(
-      task.account,
-      () => writes.create(orderOf(order, money().currencyScale)),
+    const hold = () => writes.create(orderOf(order, money().currencyScale));
+    const written = await traced(
+      task.origin.span ?? null,
+      "hold",
+      () => this.#reservedRetry.run(task.account, hold),
+      { "tollgate.task.id": order.id },
     );
     switch (written.outcome) {
       case "created":
@@ -135,6 +139,7 @@ function orderOf(order: Order, scale: number): Omit<TaskOrder, "op"> {
     queue_seconds: order.queueSeconds,
     deadline_seconds: order.deadlineSeconds,
     max_active: order.maxActive,
+    traceparent: order.origin.span?.traceparent,
     hold: holdOf(order, scale),
   };
 }

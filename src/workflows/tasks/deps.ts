@@ -13,6 +13,8 @@ import type { TaskWrites } from "./task_writes.ts";
 import type { EndStatus } from "./task.ts";
 import type { TaskWatch } from "./task_watch.ts";
 import type { Log } from "../../platform/telemetry/log.ts";
+import type { Span } from "../../platform/tracing/span.ts";
+import type { Tracer } from "../../platform/tracing/tracer.ts";
 
 /** Dependencies of task workflows. */
 export interface TaskDeps {
@@ -26,6 +28,10 @@ export interface TaskDeps {
   downloads: { readonly limits: DownloadLimits; readonly slots: DownloadSlots };
   /** Of one step: the rest of it takes none of the worker's slots, and has one of its own. */
   leaveSlot?(): void;
+  /** Continues the traces of requests; left out: no traces. */
+  tracer?: Tracer | null;
+  /** Of one step, if its task is traced. */
+  span?: Span | null;
   timing: SubmissionTiming;
   creation: TaskCreation;
   changes: TaskChanges;

@@ -3,6 +3,7 @@ import { formatDecimal, roundHalfUp, SCALE } from "../../lib/money.ts";
 import { renderOutputs } from "./render_task.ts";
 import type { Upstream } from "../../platform/config/config.ts";
 import type { Queries } from "../../platform/database/database.ts";
+import { traced } from "../../platform/tracing/traced.ts";
 import { chargeFields } from "../../domain/ledger/item.ts";
 import { costAttribution } from "../../domain/pricing/cost_attribution.ts";
 import { type Charge, chargeUsage } from "../../domain/pricing/quote.ts";
@@ -56,14 +57,20 @@ export async function finishTask(
   const { id } = task;
   const owner = "fence" in task ? task : await findOwner(deps.database.sql, id);
   if (owner === null) return false;
-  const ended = await deps.writes.end({
+  const written = {
     id,
     account_id: owner.account_id,
     ...rightToEnd(task),
     ...fieldsOf(ending),
     charge: chargeOf(task, ending),
     event: endEvent(deps, id, owner.callback_url, ending),
-  });
+  };
+  const ended = await traced(
+    deps.span ?? null,
+    "settle",
+    () => deps.writes.end(written),
+    { "tollgate.task.status": ending.status },
+  );
   if (ended === null) return false;
   for (const id of ended.deliveries) deps.queue.notify({ kind: DELIVERY, id });
   deps.watch.changed(id);

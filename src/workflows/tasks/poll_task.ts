@@ -69,21 +69,30 @@ export async function succeed(
   if (failure !== null && task.download_tries + 1 < deps.downloads.limits.tries) {
     return await scheduleDownload(step, failure);
   }
-  if (outputs.length === 0) {
-    return await failTask(
-      deps,
-      task,
-      failure === null
-        ? new ApiError("upstream_failed", "The model gave no usable result: try again.")
-        : new ApiError("upstream_failed", "The model's result could not be downloaded: try again."),
-    );
-  }
+  if (outputs.length === 0) return await failWithoutOutputs(step, seen, failure);
   await finishTask(deps, task, {
     status: "succeeded",
     outputs,
     ...mediaDefinitionOf(task.type).meter(task.job, { outputs, reported: seen.usage }),
     upstream: assignment.upstream,
   });
+  return "done";
+}
+
+/** The upstream charges for what it made: a drama records that as a cost of its own. Clients are not charged. */
+async function failWithoutOutputs(
+  { deps, task, assignment: { upstream } }: AssignedStep,
+  { outputs, usage: reported }: { outputs: readonly UpstreamOutput[]; usage: MediaUsage | null },
+  failure: UpstreamFailure | null,
+): Promise<NextStep> {
+  const message = failure === null
+    ? "The model gave no usable result: try again."
+    : "The model's result could not be downloaded: try again.";
+  const made = task.parent_id === null || failure === null
+    ? {}
+    : mediaDefinitionOf(task.type).meter(task.job, { outputs: outputs.map(() => ({})), reported });
+  const error = { code: "upstream_failed", message };
+  await finishTask(deps, task, { status: "failed", error, ...made, units: 0, upstream });
   return "done";
 }
 

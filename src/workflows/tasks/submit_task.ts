@@ -79,7 +79,11 @@ export async function submitTask(step: MediaStep): Promise<NextStep> {
       ? await nextRound(deps, task)
       : await awaitUpstream(deps, task, choice.retryAfterMs);
   }
-  const assignment = { config, model, upstream: choice.upstream, subject: { task_id: task.id } };
+  const assignment = {
+    ...{ config, model, upstream: choice.upstream },
+    subject: { task_id: task.id },
+    span: deps.span ?? null,
+  };
   return await submitTo({ ...step, assignment }, attempt);
 }
 

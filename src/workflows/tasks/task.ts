@@ -152,6 +152,8 @@ export interface ClaimedRow {
   readonly parent_id: string | null;
   /** Of a parent: how many of its subtasks have ended. */
   readonly wakeups: number;
+  /** The trace of the request that created it. */
+  readonly traceparent: string | null;
   readonly provider: string | null;
   readonly upstream_model: string | null;
   readonly upstream_id: string | null;

@@ -15,6 +15,7 @@ import { recoverSubmission, submitTask } from "./submit_task.ts";
 import type { ClaimedRow, ClaimedTask } from "./task.ts";
 import { parseStoredResult, parseTaskJob, toClaimedTask } from "./stored_task.ts";
 import { stopTask } from "./stop_task.ts";
+import { tracedStep } from "./traced_step.ts";
 import { cancelSubtasks } from "./subtasks.ts";
 
 /** Runs one step of a task whose type is not one job at one upstream. */
@@ -49,7 +50,11 @@ export function taskWorker(deps: TaskDeps, handlers: ReadonlyMap<string, TaskHan
         if (row.is_overdue) return await expire(deps, row, lease.signal);
         const advance = handlers.get(row.type) ?? advanceMedia;
         const stepDeps = leaveSlot ? { ...deps, leaveSlot } : deps;
-        return await advance(stepDeps, toClaimedTask(row), lease.signal);
+        return await tracedStep(
+          stepDeps,
+          row,
+          (traced) => advance(traced, toClaimedTask(row), lease.signal),
+        );
       } catch (error) {
         return await afterError(deps, row, stop, error);
       }

@@ -27,6 +27,8 @@ export interface TaskOrder {
   readonly queue_seconds: number;
   readonly deadline_seconds: number;
   readonly max_active: number;
+  /** The trace of the request. */
+  readonly traceparent: string | undefined;
   readonly hold: Item;
 }
 

@@ -1,5 +1,6 @@
 import { ApiError } from "../../lib/api_error.ts";
 import type { Config, Model } from "../../platform/config/config.ts";
+import type { Span } from "../../platform/tracing/span.ts";
 import type { UpstreamAssignment } from "../../upstream/media_calls.ts";
 import type { TaskDeps } from "./deps.ts";
 import { failTask } from "./finish_task.ts";
@@ -15,16 +16,18 @@ export type AssignedUpstream =
  * removed since. Null where the provider cannot be called any more.
  */
 export async function findAssignedUpstream(
-  deps: Pick<TaskDeps, "configOf" | "currentConfig">,
+  deps: Pick<TaskDeps, "configOf" | "currentConfig" | "span">,
   task: AssignedUpstream & { config_version: string },
 ): Promise<UpstreamAssignment | null> {
+  const span = deps.span ?? null;
   const config = await deps.configOf(task.config_version);
   if (task.provider === null || config.providers.get(task.provider)?.on !== false) {
-    return assignmentIn(config, task);
+    return assignmentIn(config, task, span);
   }
   // Its key was removed from the environment; the current configuration may have another for the same provider.
   const current = deps.currentConfig();
-  return current.providers.get(task.provider)?.on === true ? assignmentIn(current, task) : null;
+  const isOn = current.providers.get(task.provider)?.on === true;
+  return isOn ? assignmentIn(current, task, span) : null;
 }
 
 /** The configuration a task was accepted under, or the current one if the keys of the model's providers were removed. */
@@ -58,7 +61,11 @@ export async function failUnreachable(deps: TaskDeps, task: ClaimedRow): Promise
 }
 
 /** The upstream of a task in one configuration, which must have the provider but may no longer have the model. */
-function assignmentIn(config: Config, task: AssignedUpstream): UpstreamAssignment | null {
+function assignmentIn(
+  config: Config,
+  task: AssignedUpstream,
+  span: Span | null,
+): UpstreamAssignment | null {
   const { provider: name, upstream_model } = task;
   const provider = name === null ? undefined : config.providers.get(name);
   if (provider === undefined || name === null || upstream_model === null) return null;
@@ -76,7 +83,7 @@ function assignmentIn(config: Config, task: AssignedUpstream): UpstreamAssignmen
       cost: null,
     };
   const bare = { id: task.model, type: task.type, limits: {} } as Model;
-  return { config, model: model ?? bare, upstream, subject: { task_id: task.id } };
+  return { config, model: model ?? bare, upstream, subject: { task_id: task.id }, span };
 }
 
 export function modelGone(): ApiError {

@@ -13,6 +13,7 @@ const TYPES: Readonly<Record<ApiErrorKind, string>> = {
   not_found: "not_found_error",
   method_not_allowed: "invalid_request_error",
   request_timeout: "timeout_error",
+  conflict: "invalid_request_error",
   too_large: "request_too_large",
   unsupported_media_type: "invalid_request_error",
   rate_limited: "rate_limit_error",

@@ -8,6 +8,7 @@ import {
   type TranslatedChat,
   unknownNames,
 } from "../translated.ts";
+import { readReasoning } from "../read_reasoning.ts";
 import { cacheMark } from "./read_blocks.ts";
 import { readMessages, readSystem } from "./read_messages.ts";
 
@@ -37,7 +38,10 @@ export function readMessagesRequest(
     throw notSupported("mcp_servers", "is not supported: connect to the servers in your client");
   }
   const read = [...readSystem(fields.system, "system"), ...readMessages(body.messages)];
-  const reasoning = readReasoning(fields, reasons);
+  const reasoning = readReasoning(fields.thinking, {
+    name: "output_config.effort",
+    value: (fields.output_config as JsonFields | undefined)?.effort,
+  }, reasons);
   const request = {
     model: body.model,
     messages: read.map(({ message }) => message),
@@ -129,39 +133,4 @@ function readFormat({ output_config, output_format }: JsonFields): JsonFields {
   }
   const json_schema = { name: "output", schema: objectAt(schema, "output_config.format.schema") };
   return { response_format: { type, json_schema } };
-}
-
-/** Budgets in words, for providers that take words only. */
-const LOW_MAX = 4_096;
-const MEDIUM_MAX = 16_384;
-
-/** Clients ask every model for thinking: one that does not reason answers without. */
-function readReasoning(
-  { thinking, output_config }: JsonFields,
-  reasons: boolean,
-): { readonly request: JsonFields; readonly ignored: readonly string[] } {
-  const asked = thinking === undefined || thinking === null ? null : objectAt(thinking, "thinking");
-  const effort = (output_config as JsonFields | undefined)?.effort;
-  const isEffort = typeof effort === "string";
-  if (!reasons) {
-    const isThinking = asked !== null && asked.type !== "disabled";
-    return {
-      request: {},
-      ignored: [...(isThinking ? ["thinking"] : []), ...(isEffort ? ["output_config.effort"] : [])],
-    };
-  }
-  const budget = asked?.type === "enabled" ? asked.budget_tokens : undefined;
-  const word = isEffort ? effort : typeof budget === "number" ? effortFor(budget) : undefined;
-  return {
-    request: {
-      ...(asked === null ? {} : { thinking: asked }),
-      ...(word === undefined ? {} : { reasoning_effort: word }),
-    },
-    ignored: [],
-  };
-}
-
-function effortFor(budget: number): string {
-  if (budget <= LOW_MAX) return "low";
-  return budget <= MEDIUM_MAX ? "medium" : "high";
 }

@@ -74,7 +74,7 @@ function* chunksOf(message: ChatMessage, logprobs: unknown): Generator<ChatChunk
   const delta = (delta: ChatChunk["choices"][number]["delta"], logprobs?: unknown): ChatChunk => ({
     choices: [{ index: 0, delta, finish_reason: null, logprobs }],
   });
-  const { reasoning_content, content, refusal, tool_calls } = message;
+  const { reasoning_content, content, refusal, annotations, tool_calls } = message;
   if (message.parts !== undefined) {
     for (const part of message.parts) {
       if (part.type === "text") yield delta({ content: part.text });
@@ -90,6 +90,7 @@ function* chunksOf(message: ChatMessage, logprobs: unknown): Generator<ChatChunk
     if (reasoning_content) yield delta({ reasoning_content });
     if (content) yield delta({ content }, logprobs);
   }
+  if (annotations !== undefined) yield delta({ annotations });
   if (refusal) yield delta({ refusal });
   yield delta({ tool_calls: (tool_calls ?? []).map((call, index) => ({ index, ...call })) });
 }

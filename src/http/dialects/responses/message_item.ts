@@ -1,9 +1,10 @@
+import type { Annotation } from "../../../upstream/adapter.ts";
 import type { Emit, ItemPlace, ItemStatus, OpenItem } from "./output_items.ts";
 
 interface TextContent {
   readonly type: "output_text";
   text: string;
-  readonly annotations: readonly unknown[];
+  readonly annotations: unknown[];
   readonly logprobs: unknown[];
 }
 
@@ -43,6 +44,18 @@ export class MessageItem implements OpenItem {
       "response.output_text.delta",
       `${this.#fixed},"delta":${JSON.stringify(delta)},"logprobs":${shown}`,
     );
+  }
+
+  /** Sources of the text so far. */
+  addAnnotations(given: readonly Annotation[]): void {
+    const part = this.item.content.at(-1);
+    if (part?.type !== "output_text") return;
+    for (const { type, url_citation } of given) {
+      const annotation = { type, ...url_citation };
+      part.annotations.push(annotation);
+      const annotation_index = part.annotations.length - 1;
+      this.#emit("response.output_text.annotation.added", { annotation_index, annotation });
+    }
   }
 
   addDeclined(delta: string): void {

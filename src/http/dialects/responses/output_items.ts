@@ -68,6 +68,9 @@ export class OutputItems {
   #choice({ delta, logprobs, finish_reason }: ChunkChoice): void {
     if (delta.reasoning_content) this.#reasoning().addText(delta.reasoning_content);
     if (delta.content) this.#text(delta.content, logprobs);
+    if (delta.annotations !== undefined && this.#open instanceof MessageItem) {
+      this.#open.addAnnotations(delta.annotations);
+    }
     if (delta.refusal) this.#message().addDeclined(delta.refusal);
     for (const piece of delta.tool_calls ?? []) {
       for (const call of this.#calls.add(piece)) this.#call(call);

@@ -77,7 +77,7 @@ declare
   budget_key       text[];
   budget_since     timestamptz[];
   budget_left      numeric[];
-  b                int; -- position of the item's key
+  b                int; -- position of the item's key; null: it has no budget
   freed            numeric; -- money that the item held and does not take
 begin
   batch := array(
@@ -237,15 +237,15 @@ begin
           k := k + 1;
         end loop;
 
+        b := array_position(budget_key, item.key_id);
         if owed > 0 then
           result.outcome := 'insufficient';
           result.retry_ms := ledger_recall_for(item.account_id, at, item.kind, item.num, item.den, item.units,
                                                item.scale, covered, paid);
-        elsif paid > 0 and paid > budget_left[array_position(budget_key, item.key_id)] then
+        elsif paid > 0 and paid > budget_left[b] then
           result.outcome := 'over_budget';
-          result.budget_left := greatest(0, budget_left[array_position(budget_key, item.key_id)]);
+          result.budget_left := greatest(0, budget_left[b]);
         else
-          b := array_position(budget_key, item.key_id);
           if b is not null then
             budget_left[b] := budget_left[b] - paid;
           end if;

@@ -14,18 +14,11 @@ declare
   until timestamptz := (for_month + interval '1 month') at time zone 'UTC';
 begin
   insert into receipt_total
-  select for_month, account_id, model, upstream, count(*), sum(calls), sum(charged - gift), sum(gift), sum(quota),
-         sum(shortfall), sum(cost), sum(uncosted), sum(input_tokens), sum(output_tokens), sum(images), sum(seconds),
-         sum(characters)
+  select for_month, account_id, model, nullif(upstream, ''), sum(calls + failed), sum(calls), sum(charged - gift),
+         sum(gift), sum(quota), sum(shortfall), sum(cost), sum(uncosted), sum(input_tokens), sum(output_tokens),
+         sum(images), sum(seconds), sum(characters)
     from usage_line where receipt_id >= first_id and receipt_id < end_id
    group by account_id, model, upstream;
-
-  insert into receipt_part_total
-  select for_month, r.account_id, r.model, p.stage, p.model, p.upstream, count(*), sum(p.amount),
-         coalesce(sum(p.cost), 0), count(*) filter (where p.cost is null)
-    from receipt_part p join receipt r on r.id = p.receipt_id
-   where p.receipt_id >= first_id and p.receipt_id < end_id and r.id >= first_id and r.id < end_id
-   group by r.account_id, r.model, p.stage, p.model, p.upstream;
 
   insert into transfer_total
   select for_month, account_id, unit, debit, credit, kind, count(*), sum(amount)
@@ -78,8 +71,10 @@ begin
   perform from usage_watermark for update;
   with days as (
     delete from usage_day where day >= for_month and day < for_month + interval '1 month' returning *)
-  insert into usage_day
-  select account_id, for_month, model, sum(calls), sum(failed), sum(charged), sum(quota), sum(cost), sum(uncosted),
-         sum(input_tokens), sum(output_tokens), sum(images), sum(seconds), sum(characters)
-    from days group by account_id, model;
+  insert into usage_day (account_id, day, model, plan, upstream, calls, failed, charged, gift, quota, shortfall, capped,
+                         cost, uncosted, uncosted_charged, input_tokens, output_tokens, images, seconds, characters)
+  select account_id, for_month, model, plan, upstream, sum(calls), sum(failed), sum(charged), sum(gift), sum(quota),
+         sum(shortfall), sum(capped), sum(cost), sum(uncosted), sum(uncosted_charged), sum(input_tokens),
+         sum(output_tokens), sum(images), sum(seconds), sum(characters)
+    from days group by account_id, model, plan, upstream;
 end $$;

@@ -176,6 +176,7 @@ begin
           'upstream_id', t.upstream_id, 'tried', t.tried, 'result', t.result, 'poll_count', t.poll_count,
           'failures', t.failures, 'last_failure', t.last_failure, 'download_tries', t.download_tries,
           'fence', t.fence::text, 'parent_id', t.parent_id, 'wakeups', t.wakeups, 'config_version', t.config_version,
+          'traceparent', t.traceparent,
           'cancel_requested_at',
             coalesce(t.cancel_requested_at, (select a.closed_at from account a where a.id = t.account_id)),
           'cancel_sent_at', t.cancel_sent_at,

@@ -160,6 +160,22 @@ begin
      where e.parent_id is null and jsonb_typeof(ends -> e.id -> 'parts') = 'array';
   end if;
 
+  -- A drama that is not charged has cost what its subtasks did.
+  if exists (select from unnest(ended) where phase = 'pipeline' and ends -> id ->> 'parts' is null) then
+    with made as (
+      select e.request_id as receipt_id, e.model as drama, t.id, t.parent_id, t.subtask, t.model,
+             t.provider || '/' || t.upstream_model as upstream, t.cost
+        from unnest(ended) e join task t on t.parent_id = e.id
+       where t.parent_id = any (array(select id from unnest(ended) where phase = 'pipeline'))
+         and t.usage is not null and ends -> e.id ->> 'parts' is null)
+    insert into receipt_part (receipt_id, position, stage, model, upstream, amount, cost)
+    select receipt_id, row_number() over (partition by parent_id order by id),
+           replace(split_part(subtask, '/', 1), 'speech', 'video'), model, upstream, 0, cost
+      from made
+    union all
+    select distinct receipt_id, 0, 'drama', drama, null, 0, 0 from made;
+  end if;
+
   -- Money: what ends pays first.
   select jsonb_object_agg(request_id, item) into items
     from (select request_id, jsonb_build_object('n', ends -> id -> 'n', 'id', request_id, 'account_id', account_id)
@@ -209,10 +225,11 @@ begin
     return query
     with made as (
       insert into task as k (id, account_id, request_id, client_request_id, idempotency_key, type, model,
-                             job, config_version, callback_url, stages, deadline_at, deadline_seconds, wake_at)
+                             job, config_version, callback_url, stages, deadline_at, deadline_seconds, traceparent,
+                             wake_at)
       select t.id, t.account_id, t.request_id, t.client_request_id, t.key, t.type, t.model, t.job,
              t.config_version, t.callback_url, t.stages, now() + make_interval(secs => t.queue_seconds),
-             t.deadline_seconds, now()
+             t.deadline_seconds, t.traceparent, now()
         from unnest(accepted) t where not refused ? t.request_id
       returning k.id, k.request_id, k.created_at, k.deadline_at)
     select t.n, 'created', m.id, m.created_at, m.deadline_at, h.created_at, null, null::text[], h.id, 'open',

@@ -32,16 +32,20 @@ begin
   until := coalesce(place, until);
   if until <= since then return false; end if;
 
-  insert into usage_day as d
-  select account_id, day, model, sum(calls), sum(failed), sum(charged), sum(quota), sum(cost),
-         sum(uncosted), sum(input_tokens), sum(output_tokens), sum(images), sum(seconds),
-         sum(characters)
+  insert into usage_day as d (account_id, day, model, plan, upstream, calls, failed, charged, gift, quota, shortfall,
+                              capped, cost, uncosted, uncosted_charged, input_tokens, output_tokens, images, seconds,
+                              characters)
+  select account_id, day, model, plan, upstream, sum(calls), sum(failed), sum(charged), sum(gift), sum(quota),
+         sum(shortfall), sum(capped), sum(cost), sum(uncosted), sum(uncosted_charged), sum(input_tokens),
+         sum(output_tokens), sum(images), sum(seconds), sum(characters)
     from usage_line where resolved_at >= since and resolved_at < until
-   group by account_id, day, model
-  on conflict (account_id, day, model) do update
+   group by account_id, day, model, plan, upstream
+  on conflict (account_id, day, model, plan, upstream) do update
      set calls = d.calls + excluded.calls, failed = d.failed + excluded.failed,
-         charged = d.charged + excluded.charged, quota = d.quota + excluded.quota,
+         charged = d.charged + excluded.charged, gift = d.gift + excluded.gift, quota = d.quota + excluded.quota,
+         shortfall = d.shortfall + excluded.shortfall, capped = d.capped + excluded.capped,
          cost = d.cost + excluded.cost, uncosted = d.uncosted + excluded.uncosted,
+         uncosted_charged = d.uncosted_charged + excluded.uncosted_charged,
          input_tokens = d.input_tokens + excluded.input_tokens,
          output_tokens = d.output_tokens + excluded.output_tokens,
          images = d.images + excluded.images, seconds = d.seconds + excluded.seconds,

@@ -27,28 +27,6 @@ comment on column receipt_part.amount is 'The share of the charge.';
 comment on column receipt_part.cost is
   'What the upstream charges for it, in the gateway''s currency; zero for the fee. Null: the configuration does not say.';
 
-create table receipt_part_total (
-  month      date not null,
-  account_id text not null,
-  drama      text not null,
-  stage      text not null,
-  model      text not null,
-  upstream   text,
-  parts      bigint not null,
-  amount     numeric(32, 12) not null,
-  cost       numeric(32, 12) not null,
-  uncosted   bigint not null,
-  unique nulls not distinct (month, account_id, drama, stage, model, upstream)
-);
-
-comment on table receipt_part_total is
-  'Parts of receipts of archived months, summed by account, model of the drama, stage, model and upstream.
-Bound: Accounts with dramas in an archived month: a few rows each.';
-comment on column receipt_part_total.month is 'The month (UTC) in which the dramas were accepted.';
-comment on column receipt_part_total.drama is 'The model of the drama, which is that of the receipt.';
-comment on column receipt_part_total.cost is 'What upstreams charge, as far as the configuration said.';
-comment on column receipt_part_total.uncosted is 'Parts whose upstream cost was not configured.';
-
 alter table archive_file drop constraint archive_file_table_name_check;
 alter table archive_file add constraint archive_file_table_name_check
   check (table_name in ('receipt', 'receipt_correction', 'receipt_part', 'transfer'));

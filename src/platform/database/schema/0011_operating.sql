@@ -36,3 +36,10 @@ comment on table config_history is
   E'The configurations that were in force, in their order; the same one again has another row. '
   '`config_activation` only knows the first time of each.\nBound: The newest 100.';
 comment on column config_history.version is 'Its text is in `config_version`, as long as that is kept.';
+
+-- Steps of a task and the webhook attempts of its event belong to the trace of its request.
+alter table task add column traceparent text;
+alter type new_task add attribute traceparent text;
+
+comment on column task.traceparent is
+  'The W3C trace context of the request that created it. Null: the request was not traced.';

@@ -1,5 +1,6 @@
+import { type GroupedMargin, listMargins, type Margin } from "../../../domain/ledger/margins.ts";
 import { type UsageDay, usageDays } from "../../../domain/ledger/usage_days.ts";
-import { decimal, formatDecimal } from "../../../lib/money.ts";
+import { decimal } from "../../../lib/money.ts";
 import type { SiteContext } from "../../context.ts";
 import { formatCount, type MoneyFormat, plural } from "../../format.ts";
 import { Money } from "../../money.tsx";
@@ -11,24 +12,27 @@ import { dayAgo, figuresOf, PERIODS, readPeriodDays } from "../usage_figures.ts"
 
 const PATH = "/console/operator/margins";
 
-/** Revenue and cost of a model over the period. */
-interface ModelMargin {
-  model: string;
-  calls: number;
-  failed: number;
-  uncosted: number;
-  quota: number;
-  revenue: bigint;
-  cost: bigint;
-}
+/** What the table can be grouped by. */
+const GROUPS = [
+  ["model", "Model"],
+  ["provider", "Provider"],
+  ["account", "Account"],
+  ["plan", "Plan"],
+  ["month", "Month"],
+] as const;
 
 /** GET /console/operator/margins: revenue against what upstreams charge. */
-export function marginsPage({ database }: ConsoleDeps) {
+export function marginsPage({ database: { sql } }: ConsoleDeps) {
   return async function marginsPage(c: SiteContext): Promise<Response> {
     const { service } = c.env.config;
     const span = readPeriodDays(c.req.query("days"));
-    const rows = await usageDays(database.sql, { from: dayAgo(span - 1) });
-    const margins = byModel(rows);
+    const [group, name] = GROUPS.find(([id]) => id === c.req.query("by")) ?? GROUPS[0];
+    const from = dayAgo(span - 1);
+    const [rows, { data, totals }] = await Promise.all([
+      usageDays(sql, { from }),
+      listMargins(sql, { groupBy: [group], from }),
+    ]);
+    const lines = data.map((margin) => ({ ...margin, name: margin[group] ?? "None" }));
     return sendConsole(
       c,
       { section: "margins", title: "Revenue and cost", scripts: ["chart"] },
@@ -43,10 +47,18 @@ export function marginsPage({ database }: ConsoleDeps) {
             options={PERIODS}
             value={String(span)}
             path={PATH}
-            query={{}}
+            query={{ by: group }}
+          />
+          <ChoiceLinks
+            label="Group by"
+            name="by"
+            options={GROUPS}
+            value={group}
+            path={PATH}
+            query={{ days: String(span) }}
           />
         </Head>
-        {margins.length === 0
+        {lines.length === 0
           ? (
             <section class="card">
               <Empty title="No requests yet">
@@ -56,8 +68,8 @@ export function marginsPage({ database }: ConsoleDeps) {
           )
           : (
             <>
-              <Totals rows={rows} margins={margins} span={span} currency={service} />
-              <MarginTable margins={margins} currency={service} />
+              <Totals rows={rows} totals={totals} span={span} currency={service} />
+              <MarginTable name={name} margins={lines} currency={service} />
             </>
           )}
       </>,
@@ -66,14 +78,13 @@ export function marginsPage({ database }: ConsoleDeps) {
 }
 
 function Totals(
-  { rows, margins, span, currency }: {
+  { rows, totals, span, currency }: {
     rows: readonly UsageDay[];
-    margins: readonly ModelMargin[];
+    totals: Margin;
     span: number;
     currency: MoneyFormat;
   },
 ) {
-  const total = margins.reduce(addMargin, emptyMargin("all"));
   const points = rows.map((row) => ({
     ...row,
     charged: decimal(row.charged),
@@ -87,35 +98,36 @@ function Totals(
           <div class="figure">
             <dt>Revenue</dt>
             <dd>
-              <Money amount={formatDecimal(total.revenue)} currency={currency} />
+              <Money amount={totals.revenue} currency={currency} />
             </dd>
           </div>
           <div class="figure">
             <dt>Cost</dt>
             <dd>
-              <Money amount={formatDecimal(total.cost)} currency={currency} />
+              <KnownAmount amount={totals.cost} currency={currency} />
             </dd>
           </div>
           <div class="figure">
             <dt>Margin</dt>
-            <dd class={total.revenue < total.cost ? "bad" : ""}>
-              <Money amount={formatDecimal(total.revenue - total.cost)} currency={currency} />
+            <dd class={isLoss(totals) ? "bad" : ""}>
+              <KnownAmount amount={totals.margin} currency={currency} />
             </dd>
-            <dd class="figure-note">{percent(total)}</dd>
+            <dd class="figure-note">{percent(totals)}</dd>
           </div>
           <div class="figure">
             <dt>Requests</dt>
-            <dd>{formatCount(total.calls)}</dd>
-            <dd class="figure-note">{formatCount(total.failed)} failed</dd>
+            <dd>{formatCount(totals.requests)}</dd>
+            <dd class="figure-note">{formatCount(totals.failed)} failed</dd>
           </div>
         </dl>
         <SpendChart id="revenue" title="Revenue" series={models} days={spend} currency={currency} />
       </section>
-      {total.uncosted > 0 && (
+      {totals.uncosted > 0 && (
         <Notice kind="warn">
-          {plural(total.uncosted, "request")}{" "}
-          went to upstreams without a configured cost: the margins of those models look better than
-          they are. Add <code>cost</code> to their upstreams.
+          The cost of {plural(totals.uncosted, "request")}{" "}
+          (or parts of dramas) is unknown, because their upstreams have no <code>cost</code>{" "}
+          for them. Margins leave out the{" "}
+          <Money amount={totals.uncosted_revenue} currency={currency} /> charged for them.
         </Notice>
       )}
     </>
@@ -123,13 +135,17 @@ function Totals(
 }
 
 function MarginTable(
-  { margins, currency }: { margins: readonly ModelMargin[]; currency: MoneyFormat },
+  { name, margins, currency }: {
+    name: string;
+    margins: readonly (GroupedMargin & { name: string })[];
+    currency: MoneyFormat;
+  },
 ) {
   return (
     <TableCard
-      title="By model"
+      title={`By ${name.toLowerCase()}`}
       columns={[
-        "Model",
+        name,
         ["Requests", "right"],
         ["Revenue", "right"],
         ["Cost", "right"],
@@ -137,29 +153,23 @@ function MarginTable(
         ["Margin %", "right"],
       ]}
     >
-      {margins.map((margin) => (
+      {mostRevenueFirst(margins).map((margin) => (
         <tr>
-          <td data-label="Model">
+          <td data-label={name}>
             <span>
-              <span class="strong">{margin.model}</span>
-              {margin.quota > 0 && (
-                <span class="small faint block">
-                  {plural(margin.quota, "unit")} paid from quotas
-                </span>
-              )}
+              <span class="strong">{margin.name}</span>
+              {notesOf(margin).map((note) => <span class="small faint block">{note}</span>)}
             </span>
           </td>
-          <td data-label="Requests" class="right">{formatCount(margin.calls)}</td>
+          <td data-label="Requests" class="right">{formatCount(margin.requests)}</td>
           <td data-label="Revenue" class="right">
-            <Money amount={formatDecimal(margin.revenue)} currency={currency} />
+            <Money amount={margin.revenue} currency={currency} />
           </td>
           <td data-label="Cost" class="right">
-            {margin.uncosted === margin.calls
-              ? <span class="faint">Not configured</span>
-              : <Money amount={formatDecimal(margin.cost)} currency={currency} />}
+            <KnownAmount amount={margin.cost} currency={currency} />
           </td>
-          <td data-label="Margin" class={`right ${margin.revenue < margin.cost ? "bad" : ""}`}>
-            <Money amount={formatDecimal(margin.revenue - margin.cost)} currency={currency} />
+          <td data-label="Margin" class={`right ${isLoss(margin) ? "bad" : ""}`}>
+            <KnownAmount amount={margin.margin} currency={currency} />
           </td>
           <td data-label="Margin %" class="right">{percent(margin)}</td>
         </tr>
@@ -168,39 +178,31 @@ function MarginTable(
   );
 }
 
-function emptyMargin(model: string): ModelMargin {
-  return { model, calls: 0, failed: 0, uncosted: 0, quota: 0, revenue: 0n, cost: 0n };
+function KnownAmount({ amount, currency }: { amount: string | null; currency: MoneyFormat }) {
+  return amount === null
+    ? <span class="faint">Unknown</span>
+    : <Money amount={amount} currency={currency} />;
 }
 
-function addMargin(sum: ModelMargin, margin: Omit<ModelMargin, "model">): ModelMargin {
-  return {
-    model: sum.model,
-    calls: sum.calls + margin.calls,
-    failed: sum.failed + margin.failed,
-    uncosted: sum.uncosted + margin.uncosted,
-    quota: sum.quota + margin.quota,
-    revenue: sum.revenue + margin.revenue,
-    cost: sum.cost + margin.cost,
-  };
+function notesOf({ quota, capped, uncosted, requests }: Margin): string[] {
+  return [
+    ...(quota > 0 ? [`${plural(quota, "unit")} paid from quotas`] : []),
+    ...(capped > 0 ? [`${plural(capped, "request")} charged less than the price`] : []),
+    ...(uncosted > 0 && uncosted !== requests ? [`Cost of ${formatCount(uncosted)} unknown`] : []),
+  ];
 }
 
-/** The margins of all models, those with the most revenue first. */
-function byModel(rows: readonly UsageDay[]): ModelMargin[] {
-  const margins = new Map<string, ModelMargin>();
-  for (const row of rows) {
-    const margin = { ...row, revenue: decimal(row.charged), cost: decimal(row.cost) };
-    const sum = margins.get(row.model) ?? emptyMargin(row.model);
-    margins.set(row.model, addMargin(sum, margin));
-  }
-  return [...margins.values()].sort((a, b) =>
-    a.revenue === b.revenue ? b.calls - a.calls : a.revenue < b.revenue ? 1 : -1
-  );
+function mostRevenueFirst<Line extends Margin>(margins: readonly Line[]): Line[] {
+  return margins.toSorted((a, b) => {
+    const [first, second] = [decimal(a.revenue), decimal(b.revenue)];
+    return first === second ? b.requests - a.requests : first < second ? 1 : -1;
+  });
 }
 
-/** The margin as a share of revenue, to a tenth of a percent. */
-function percent({ revenue, cost }: ModelMargin): string {
-  if (revenue === 0n) return "—";
-  const tenths = (revenue - cost) * 1000n / revenue;
-  const [sign, size] = tenths < 0n ? ["−", -tenths] : ["", tenths];
-  return `${sign}${size / 10n}.${size % 10n}%`;
+function isLoss({ margin }: Margin): boolean {
+  return margin?.startsWith("-") === true;
+}
+
+function percent({ margin_percent }: Margin): string {
+  return margin_percent === null ? "—" : `${margin_percent.replace("-", "−")}%`;
 }
