@@ -39,7 +39,7 @@ Deno.test("GET /v1/usage?group_by= sums up the account's own usage", STRICT, asy
   assert.ok(byUser.totals.input_tokens > 0 && byUser.totals.output_tokens > 0);
   assert.equal((await report("group_by=key")).data[0].requests, 2);
   assert.equal((await report("group_by=model&metadata.team=red")).totals.charged, first);
-  assert.equal((await report("group_by=model&user=nobody")).data.length, 0);
+  assert.equal((await report("group_by=model&user=eve")).data.length, 0);
   // Another account sees none of it, whatever it asks for.
   const other = await gateway.newKey({ name: "other" });
   const res = await gateway.get(`/v1/usage?group_by=user&account=${gateway.account}`, {

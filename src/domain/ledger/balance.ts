@@ -1,5 +1,7 @@
 import { decimal, trimDecimal } from "../../lib/money.ts";
 import type { Funds } from "../pricing/funds.ts";
+import type { UsageKind } from "../../model_types/usage.ts";
+import type { Config } from "../../platform/config/config.ts";
 import type { Queries } from "../../platform/database/database.ts";
 import { unknownAccount } from "./credit.ts";
 
@@ -11,6 +13,8 @@ export interface Balance {
   cash_balance: string;
   gift_balance: string;
   quotas: { text: number; image: number; video: number };
+  /** The models that a quota is for; left out: all that use it. */
+  quota_models?: { [kind in UsageKind]?: string[] };
   plan: { name: string; expires_at: string | null };
 }
 
@@ -44,6 +48,14 @@ export async function readBalance(
     quotas: { text: Number(row.text), image: Number(row.image), video: Number(row.video) },
     plan: { name: row.plan, expires_at: row.plan_expires_at?.toISOString() ?? null },
   };
+}
+
+/** A balance with the models that the quotas of its plan are for. */
+export function withQuotaModels(balance: Balance, plans: Config["plans"]): Balance {
+  const limited = Object.entries(plans.get(balance.plan.name)?.quotaModels ?? {});
+  if (limited.length === 0) return balance;
+  const shown = limited.map(([kind, models]) => [kind, [...models]]);
+  return { ...balance, quota_models: Object.fromEntries(shown) };
 }
 
 /** What an account can spend now. Nothing is held, so it promises nothing. */

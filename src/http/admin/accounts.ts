@@ -1,7 +1,7 @@
 import type { AccountChange, NewAccount } from "../../../schemas/requests.ts";
 import { findAccount, listAccounts } from "../../domain/accounts/accounts.ts";
 import { requireConfigured } from "../../domain/accounts/require_configured.ts";
-import { readBalance } from "../../domain/ledger/balance.ts";
+import { readBalance, withQuotaModels } from "../../domain/ledger/balance.ts";
 import { audited } from "../../domain/audit/audit.ts";
 import { changeAccount, openAccount } from "../../workflows/accounts/manage_accounts.ts";
 import { previewChange } from "../../workflows/accounts/preview_change.ts";
@@ -43,13 +43,9 @@ export function listAccountsEndpoint({ database, requestLog }: RouteDeps): Endpo
 export function retrieveAccount({ database }: RouteDeps): Endpoint {
   return async function retrieveAccount(c) {
     const account = await findAccount(database.sql, c.req.param("id") ?? "");
-    const { currency } = c.env.config.service;
-    return sendJson(
-      JSON.stringify({
-        ...account,
-        balance: await readBalance(database.sql, account.id, currency),
-      }),
-    );
+    const { plans, service } = c.env.config;
+    const balance = await readBalance(database.sql, account.id, service.currency);
+    return sendJson(JSON.stringify({ ...account, balance: withQuotaModels(balance, plans) }));
   };
 }
 
@@ -70,8 +66,9 @@ export function updateAccountEndpoint(deps: RouteDeps): BodyEndpoint<AccountChan
           (task) => deps.tasks.queue.notify({ kind: TASK, id: task }),
         ),
     );
-    const balance = await readBalance(deps.database.sql, id, c.env.config.service.currency);
-    return sendJson(JSON.stringify({ ...account, balance }));
+    const { plans, service } = c.env.config;
+    const balance = await readBalance(deps.database.sql, id, service.currency);
+    return sendJson(JSON.stringify({ ...account, balance: withQuotaModels(balance, plans) }));
   };
 }
 
