@@ -105,7 +105,10 @@ export const accountShow: Command = {
       ["available", `${balance.available_balance} ${balance.currency}`],
       ["cash", `${balance.cash_balance} ${balance.currency}`],
       ["credits", `${balance.gift_balance} ${balance.currency}`],
-      ...Object.entries(balance.quotas).map(([kind, left]) => [`${kind} quota`, `${left} left`]),
+      ...Object.entries(balance.quotas).map(([kind, left]) => {
+        const models = balance.quota_models?.[kind as keyof Balance["quotas"]];
+        return [`${kind} quota`, `${left} left${models ? `, for ${models.join(", ")}` : ""}`];
+      }),
       ["on hold", `${balance.frozen_balance} ${balance.currency}`],
       ["created", new Date(account.created * 1000).toISOString()],
     ]);

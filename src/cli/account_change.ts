@@ -84,8 +84,8 @@ async function preview(
     ]),
     ...Object.keys(found.quotas.after).map((name) => [
       `quota ${name}`,
-      String(found.quotas.before[name]),
-      String(found.quotas.after[name]),
+      formatQuota(found.quotas.before[name]),
+      formatQuota(found.quotas.after[name]),
     ]),
     ...found.prices.map(({ model, before, after }) => [
       `price of ${model}`,
@@ -95,6 +95,10 @@ async function preview(
   ];
   terminal.print(found, table([["", "NOW", "THEN"], ...rows]));
   return 0;
+}
+
+function formatQuota(quota: AccountPreview["quotas"]["after"][string] | undefined): string {
+  return typeof quota === "object" ? `${quota.amount} for ${quota.models.join(", ")}` : `${quota}`;
 }
 
 /** A command that sets the status of an account. */

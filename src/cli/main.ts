@@ -32,6 +32,7 @@ import { tokenCreate, tokenList, tokenRevoke } from "./token.ts";
 import { taskList, taskReplay, taskShow } from "./task.ts";
 import { upstreamList } from "./upstream.ts";
 import { webhookRedeliver, webhookVerify } from "./webhook.ts";
+import { usageReport } from "./usage.ts";
 
 export const COMMANDS: readonly [name: string, command: Command][] = [
   ["check", runCheck],
@@ -62,6 +63,7 @@ export const COMMANDS: readonly [name: string, command: Command][] = [
   ["token create", tokenCreate],
   ["token list", tokenList],
   ["token revoke", tokenRevoke],
+  ["usage", usageReport],
   ["audit", auditList],
   ["ledger verify", ledgerVerify],
   ["prices import", pricesImport],

@@ -3,6 +3,11 @@ export function quoteCsv(field: string): string {
   return /[",\r\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field;
 }
 
+/** Text that people chose must not become a formula in a spreadsheet. */
+export function plainCsvText(text: string): string {
+  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+}
+
 /**
  * The lines of a text that comes in pieces, as Postgres' `copy … with (format csv)` writes them: null is nothing, and an
  * empty text is a pair of quotes.

@@ -12,7 +12,7 @@ async function keyIdOf({ gateway }: TestGateway): Promise<string> {
 }
 
 Deno.test(
-  "the receipt of a chat has its key, user and metadata, whole or streamed, alone and in lists",
+  "the receipt of a chat has its key, user, metadata and endpoint, whole or streamed, alone and in lists",
   STRICT,
   async () => {
     await using gateway = await openChatGateway();
@@ -23,8 +23,9 @@ Deno.test(
     const streamed = await gateway.chat("talk", "Hello", { ...more, stream: true });
     assert.equal((await eventsOf(streamed)).at(-1), "[DONE]");
     for (const res of [whole, streamed]) {
-      const { key: of, user, metadata } = await gateway.receipt(res);
+      const { key: of, user, metadata, endpoint } = await gateway.receipt(res);
       assert.deepEqual([of, user, metadata], [key, more.user, more.metadata]);
+      assert.equal(endpoint, "chat");
     }
     const { data } = await (await gateway.get("/v1/usage")).json();
     assert.deepEqual(data[0].metadata, more.metadata);
@@ -58,23 +59,31 @@ Deno.test(
   },
 );
 
-Deno.test("the receipts of an image and of speech have their key", STRICT, async () => {
-  await using gateway = await openMediaGateway();
-  const key = await keyIdOf(gateway);
-  const body = { model: "image-model", prompt: "a tide", size: "64x64" };
-  const task = await gateway.submit("/v1/images/generations", body);
-  assert.equal(task.charge.key, key);
-  assert.equal((await gateway.ended(task.id)).charge.key, key);
-  const receipt = await (await gateway.get(`/v1/usage/${task.charge.request_id}`)).json();
-  assert.deepEqual([receipt.key, receipt.user, receipt.metadata], [key, null, null]);
+Deno.test(
+  "the receipts of an image and of speech have their key and endpoint",
+  STRICT,
+  async () => {
+    await using gateway = await openMediaGateway();
+    const key = await keyIdOf(gateway);
+    const body = { model: "image-model", prompt: "a tide", size: "64x64" };
+    const task = await gateway.submit("/v1/images/generations", body);
+    assert.equal(task.charge.key, key);
+    const ended = await gateway.ended(task.id);
+    assert.equal(ended.charge.key, key);
+    assert.equal(ended.charge.endpoint, task.charge.endpoint);
+    const receipt = await (await gateway.get(`/v1/usage/${task.charge.request_id}`)).json();
+    assert.deepEqual([receipt.key, receipt.user, receipt.metadata], [key, null, null]);
+    assert.equal(receipt.endpoint, "generation");
 
-  const speech = await gateway.post("/v1/audio/speech", {
-    model: "voice",
-    input: "Hello",
-    voice: "alma",
-  });
-  assert.equal(speech.status, 200);
-  await speech.body?.cancel();
-  const spoken = await gateway.get(`/v1/usage/${speech.headers.get("x-request-id")}`);
-  assert.equal((await spoken.json()).key, key);
-});
+    const speech = await gateway.post("/v1/audio/speech", {
+      model: "voice",
+      input: "Hello",
+      voice: "alma",
+    });
+    assert.equal(speech.status, 200);
+    await speech.body?.cancel();
+    const spoken = await gateway.get(`/v1/usage/${speech.headers.get("x-request-id")}`);
+    const spokenReceipt = await spoken.json();
+    assert.deepEqual([spokenReceipt.key, spokenReceipt.endpoint], [key, "speech"]);
+  },
+);

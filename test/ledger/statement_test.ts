@@ -24,7 +24,7 @@ Deno.test(
       account: ledger.account,
       quote: asked,
       clientRequestId: "mine",
-      origin: { key: "key_1", user: "ada", metadata: { team: "red" } },
+      origin: { key: "key_1", user: "ada", metadata: { team: "red" }, endpoint: "chat" },
       ttlSeconds: 60,
     });
     const price = {
@@ -44,6 +44,7 @@ Deno.test(
       key: "key_1",
       user: "ada",
       metadata: { team: "red" },
+      endpoint: "chat",
       model: "sim-chat",
       status: "open",
       currency: "USD",
@@ -142,9 +143,9 @@ Deno.test(
     const { id: key } = await createKey(sql, account, "batch jobs");
     const hold = await ledger.hold({
       ...asking({ id: "req_1", account, amount: "3" }),
-      origin: { key, user: "=ada", metadata: { team: "red" } },
+      origin: { key, user: "=ada", metadata: { team: "red" }, endpoint: "chat" },
     });
-    await hold.settle(costing("3.5")); // half of it above the hold: a shortfall, which moves nothing of the account's
+    await hold.settle(costing("3.5", 0, { input_tokens: 7, output_tokens: 9 })); // half of it above the hold: a shortfall, which moves nothing of the account's
     await ledger.setClock("2026-02-02T00:00:00Z");
     await adjustBalance(sql, {
       account,
@@ -153,13 +154,15 @@ Deno.test(
       reason: '=HYPERLINK("http://x")',
     });
     const lines = (await Array.fromAsync(exportCsv(sql, { account }))).join("").split("\r\n");
-    const origin = `,${key},batch jobs,'=ada,"{""team"":""red""}"`;
-    assert.deepEqual(lines, [
-      "time,id,kind,unit,amount,from_or_to,request_id,reference,reason,shortfall,model,key,key_name,user,metadata,capped",
-      `2026-01-31T12:00:00.000Z,"credit:${account}:invoice ""7"", paid",credit,money,10.00,cash,,"invoice ""7"", paid",,,,,,,,`,
-      `2026-02-01T00:00:00.000Z,req_1/1,capture,money,-3.00,cash,req_1,,,,sim-chat${origin},true`,
-      `2026-02-01T00:00:00.000Z,req_1/shortfall,shortfall,money,0.00,,req_1,,,0.50,sim-chat${origin},true`,
-      `2026-02-02T00:00:00.000Z,adjustment:${account}:a1,adjustment,money,-1.25,cash,,a1,"'=HYPERLINK(""http://x"")",,,,,,,`,
+    const origin = `,${key},batch jobs,'=ada,"{""team"":""red""}",true,chat`;
+    const unused = ",".repeat(14);
+    assert.deepEqual(lines.slice(1), [
+      `2026-01-31T12:00:00.000Z,"credit:${account}:invoice ""7"", paid",credit,money,10.00,cash,,"invoice ""7"", paid",,,,,,,${unused}`,
+      `2026-02-01T00:00:00.000Z,req_1/1,capture,money,-3.00,cash,req_1,,,,sim-chat${origin},7,,,,,9,,,,,,`,
+      `2026-02-01T00:00:00.000Z,req_1/shortfall,shortfall,money,0.00,,req_1,,,0.50,sim-chat${origin}${
+        ",".repeat(12)
+      }`,
+      `2026-02-02T00:00:00.000Z,adjustment:${account}:a1,adjustment,money,-1.25,cash,,a1,"'=HYPERLINK(""http://x"")",,,,,,${unused}`,
       "",
     ]);
     const some = await Array.fromAsync(

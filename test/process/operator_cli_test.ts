@@ -68,6 +68,12 @@ Deno.test("gateway token, account, key and audit do what the admin API does, and
     /from 10\.0\.0\.0\/8; bodies not kept; budget 5\.00\/week/,
   );
   await must(["key", "update", id, "--allowed-ips", "", "--budget", ""], /bodies not kept/);
+  await must(["usage", "--by", "model", "--metadata", "team=red"], /No requests in this period/);
+  await must(
+    ["usage", "--by", "account", "--csv"],
+    /^account,account_name,requests,.*,cost,uncosted/,
+  );
+  assert.match((await cli(["usage", "--by", "week"], desk)).text, /group_by must be up to 4/);
   await must(["key", "list", account], /spent 0\.00 +bodies not kept/);
   await must(["account", "close", account], /Account closed/);
 

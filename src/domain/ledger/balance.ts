@@ -1,5 +1,7 @@
 import { decimal, trimDecimal } from "../../lib/money.ts";
 import type { Funds } from "../pricing/funds.ts";
+import type { UsageKind } from "../../model_types/usage.ts";
+import type { Config } from "../../platform/config/config.ts";
 import type { Queries } from "../../platform/database/database.ts";
 import { unknownAccount } from "./credit.ts";
 
@@ -11,6 +13,8 @@ export interface Balance {
   cash_balance: string;
   gift_balance: string;
   quotas: { text: number; image: number; video: number };
+  /** The models that a quota is for; left out: all that use it. */
+  quota_models?: { [kind in UsageKind]?: string[] };
   plan: { name: string; expires_at: string | null };
 }
 
@@ -44,6 +48,19 @@ export async function readBalance(
     quotas: { text: Number(row.text), image: Number(row.image), video: Number(row.video) },
     plan: { name: row.plan, expires_at: row.plan_expires_at?.toISOString() ?? null },
   };
+}
+
+/**
+ * A balance with what the configuration knows of its plan: the plan's name for people, and the models of its quotas. A
+ * plan that is no longer configured has its id only.
+ */
+export function withPlanDetails(balance: Balance, plans: Config["plans"]): Balance {
+  const { name: id, ...rest } = balance.plan;
+  const plan = { name: plans.get(id)?.name ?? id, ...rest };
+  const limited = Object.entries(plans.get(id)?.quotaModels ?? {});
+  if (limited.length === 0) return { ...balance, plan };
+  const shown = limited.map(([kind, models]) => [kind, [...models]]);
+  return { ...balance, plan, quota_models: Object.fromEntries(shown) };
 }
 
 /** What an account can spend now. Nothing is held, so it promises nothing. */

@@ -30,6 +30,7 @@ const COLUMNS = [
   "key_id",
   "end_user",
   "metadata",
+  "endpoint",
 ] as const satisfies readonly (keyof Item)[];
 
 /** Charges as the database type `charge_columns`, in JSON. Requests of one moment have few different prices. */

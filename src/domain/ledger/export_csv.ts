@@ -1,6 +1,7 @@
-import { quoteCsv } from "../../lib/csv.ts";
+import { plainCsvText, quoteCsv } from "../../lib/csv.ts";
 import { trimDecimal } from "../../lib/money.ts";
 import type { Metadata } from "./request_origin.ts";
+import { INPUT_BUCKETS, OUTPUT_BUCKETS, type Usage } from "../../model_types/usage.ts";
 import type { Queries } from "../../platform/database/database.ts";
 import { listMonthTotals, type MonthTotal } from "./archived.ts";
 
@@ -8,6 +9,8 @@ export interface ExportQuery {
   account: string;
   from?: Date | undefined;
   to?: Date | undefined;
+  /** Adds what upstreams charge: customers are not told. */
+  isForOperator?: boolean;
 }
 
 interface Row {
@@ -28,24 +31,40 @@ interface Row {
   end_user: string | null;
   metadata: Metadata | null;
   is_capped: boolean | null;
+  endpoint: string | null;
+  /** Of a request, on the first of its lines only: columns of usage and cost may be summed. */
+  usage: Usage | null;
+  upstream: string | null;
+  cost: string | null;
   created_at: Date;
 }
 
 const PAGE = 1000;
-const COLUMNS =
-  "time,id,kind,unit,amount,from_or_to,request_id,reference,reason,shortfall,model,key,key_name,user,metadata,capped\r\n";
+const USAGE_COLUMNS = [
+  ...INPUT_BUCKETS,
+  ...OUTPUT_BUCKETS,
+  "web_searches",
+  "images",
+  "seconds",
+  "characters",
+] as const satisfies readonly (keyof Usage)[];
+const COLUMNS = [
+  "time,id,kind,unit,amount,from_or_to,request_id,reference,reason,shortfall,model,key,key_name,user,metadata,capped,endpoint",
+  ...USAGE_COLUMNS,
+];
+const OPERATOR_COLUMNS = ["upstream", "cost"];
 
 /**
  * Every movement of an account's money and quotas as CSV, oldest first. It is read a page at a time, so that
  * a slow client holds no connection. Money in is positive, money out negative. A shortfall has its own line
- * with amount 0: the account did not pay it; `capped` marks all lines of such a request. An archived month that is all
- * within the period is a few lines of totals.
+ * with amount 0: the account did not pay it; `capped` marks all lines of such a request. What a request used is on the
+ * first line that took something for it. An archived month that is all within the period is a few lines of totals.
  */
 export async function* exportCsv(
   sql: Queries,
-  { account, from, to }: ExportQuery,
+  { account, from, to, isForOperator = false }: ExportQuery,
 ): AsyncGenerator<string> {
-  yield COLUMNS;
+  yield [...COLUMNS, ...(isForOperator ? OPERATOR_COLUMNS : [])].join() + "\r\n";
   yield (await listMonthTotals(sql, { account, from, to })).map(totalLine).join("");
   let last: Row | undefined;
   while (true) {
@@ -70,14 +89,24 @@ export async function* exportCsv(
            ${from === undefined ? sql`` : sql`and t.created_at >= ${from}`}
            ${to === undefined ? sql`` : sql`and t.created_at < ${to}`}
          order by t.created_at, t.id limit ${PAGE})
-      select p.*, r.key_id, k.name as key_name, r.end_user, r.metadata, r.is_capped
+      select p.*, r.key_id, k.name as key_name, r.end_user, r.metadata, r.endpoint,
+             coalesce(c.shortfall, r.shortfall) > 0 as is_capped,
+             case when line.is_first then coalesce(c.usage, r.usage) end as usage,
+             case when line.is_first then coalesce(c.upstream, r.upstream) end as upstream,
+             case when line.is_first then coalesce(c.cost, r.cost) end as cost
         from page p
         left join lateral (
-          select key_id, end_user, metadata, shortfall > 0 as is_capped
-            from final_receipt where id = p.request_id collate "C" limit 1) r on true
+          select * from receipt where id = p.request_id collate "C" limit 1) r on true
+        left join receipt_correction c on c.id = r.id
+        left join lateral (
+          select p.id = coalesce(
+                   (select r.id || '/' || min(slot) from unnest(r.taken) with ordinality as l (part, slot)
+                     where part > 0 having min(slot) is not null),
+                   (select r.id || '/' || min(slot) || '/late' from unnest(c.taken) with ordinality as l (part, slot)
+                     where part > 0)) as is_first) line on true
         left join api_key k on k.id = r.key_id
        order by p.created_at, p.id`;
-    yield rows.map(line).join("");
+    yield rows.map((row) => toLine(row, isForOperator)).join("");
     if (rows.length < PAGE) return;
     last = rows.at(-1);
   }
@@ -103,7 +132,7 @@ function totalLine(
   ].map(quoteCsv).join(",") + "\r\n";
 }
 
-function line(row: Row): string {
+function toLine(row: Row, isForOperator: boolean): string {
   return [
     row.created_at.toISOString(),
     row.id,
@@ -112,19 +141,17 @@ function line(row: Row): string {
     trimDecimal(row.amount, row.unit === "money" ? 2 : 0),
     row.bucket,
     row.request_id ?? "",
-    asText(row.reference ?? ""),
-    asText(row.reason ?? ""),
+    plainCsvText(row.reference ?? ""),
+    plainCsvText(row.reason ?? ""),
     row.shortfall === null ? "" : trimDecimal(row.shortfall),
     row.model ?? "",
     row.key_id ?? "",
-    asText(row.key_name ?? ""),
-    asText(row.end_user ?? ""),
+    plainCsvText(row.key_name ?? ""),
+    plainCsvText(row.end_user ?? ""),
     row.metadata === null ? "" : JSON.stringify(row.metadata),
     row.is_capped === true ? "true" : "",
+    row.endpoint ?? "",
+    ...USAGE_COLUMNS.map((name) => String(row.usage?.[name] ?? "")),
+    ...(isForOperator ? [row.upstream ?? "", row.cost === null ? "" : trimDecimal(row.cost)] : []),
   ].map(quoteCsv).join(",") + "\r\n";
-}
-
-/** Text that people chose must not become a formula in a spreadsheet. */
-function asText(text: string): string {
-  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
 }

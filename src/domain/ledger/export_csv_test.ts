@@ -14,6 +14,10 @@ const row = (more: Record<string, unknown> = {}) => ({
   reason: null,
   shortfall: null,
   model: "m",
+  endpoint: null,
+  usage: null,
+  upstream: null,
+  cost: null,
   created_at: new Date("2026-01-31T12:00:00.123Z"),
   ...more,
 });
@@ -44,16 +48,21 @@ async function exported(movements: unknown[][], query: Partial<ExportQuery> = {}
   return { columns, lines, queries: queries.slice(1) };
 }
 
+/** The endpoint and twelve counts of a line that has none. */
+const UNUSED = ",".repeat(13);
+
 const lineOf = async (more: Record<string, unknown>) => (await exported([[row(more)]])).lines[0];
 
 Deno.test("each movement is a line, with empty fields for what it has not", async () => {
   const { columns, lines, queries } = await exported([[row()]]);
   assert.equal(
     columns,
-    "time,id,kind,unit,amount,from_or_to,request_id,reference,reason,shortfall,model,key,key_name,user,metadata,capped",
+    "time,id,kind,unit,amount,from_or_to,request_id,reference,reason,shortfall,model,key,key_name,user,metadata,capped," +
+      "endpoint,input_tokens,cached_input_tokens,cache_write_tokens,cache_write_1h_tokens,audio_input_tokens," +
+      "output_tokens,reasoning_tokens,audio_output_tokens,web_searches,images,seconds,characters",
   );
   assert.deepEqual(lines, [
-    "2026-01-31T12:00:00.123Z,t_1,capture,money,-1.50,cash,req_1,,,,m,,,,,",
+    `2026-01-31T12:00:00.123Z,t_1,capture,money,-1.50,cash,req_1,,,,m,,,,,${UNUSED}`,
   ]);
   assert.deepEqual(queries, [["acc_1", 1000]]);
   const two = (await exported([[row(), row({ id: "t_2" })]])).lines;
@@ -63,10 +72,24 @@ Deno.test("each movement is a line, with empty fields for what it has not", asyn
   ]);
   assert.equal(
     await lineOf({ unit: "text", amount: "-7", request_id: null, model: null, bucket: "quota" }),
-    "2026-01-31T12:00:00.123Z,t_1,capture,text,-7,quota,,,,,,,,,,",
+    `2026-01-31T12:00:00.123Z,t_1,capture,text,-7,quota,,,,,,,,,,${UNUSED}`,
   );
-  assert.match((await lineOf({ shortfall: "0.500000000000" }))!, /,0\.50,m,,,,,$/);
-  assert.match((await lineOf({ is_capped: true }))!, /,m,,,,,true$/);
+  assert.match((await lineOf({ shortfall: "0.500000000000" }))!, /,0\.50,m,,,,,,+$/);
+  assert.match((await lineOf({ is_capped: true }))!, /,m,,,,,true,+$/);
+});
+
+Deno.test("what a request used has a column each, and what it costs is for operators", async () => {
+  const used = row({
+    endpoint: "chat",
+    usage: { input_tokens: 3, cached_input_tokens: 2, output_tokens: 1, seconds: "1.5" },
+    upstream: "open/gpt",
+    cost: "0.250000000000",
+  });
+  const { lines } = await exported([[used]]);
+  assert.match(lines[0]!, /,chat,3,2,,,,1,,,,,1\.5,$/);
+  const operators = await exported([[used]], { isForOperator: true });
+  assert.match(operators.columns!, /,characters,upstream,cost$/);
+  assert.equal(operators.lines[0], `${lines[0]},open/gpt,0.25`);
 });
 
 Deno.test("text that a person chose is quoted, and never a formula", async () => {

@@ -30,6 +30,7 @@ export interface Item {
   key_id?: string | undefined;
   end_user?: string | undefined;
   metadata?: Metadata | undefined;
+  endpoint?: string | undefined;
   /** Of a settlement: rather than record a shortfall, answer that what is only reserved would be enough. */
   may_wait?: boolean;
   /** From here on: of a request that has drawn from a reserve. */

@@ -15,6 +15,8 @@ export interface Receipt {
   /** As in the body of the request. */
   user: string | null;
   metadata: Metadata | null;
+  /** The operation of the route; null for requests of before receipts had it. */
+  endpoint: string | null;
   model: string;
   status: HoldState;
   currency: string;
@@ -41,6 +43,7 @@ export interface ReceiptRow {
   key_id: string | null;
   end_user: string | null;
   metadata: Metadata | null;
+  endpoint: string | null;
   model: string;
   state: HoldState;
   allocations: string[];
@@ -64,6 +67,7 @@ export function toReceipt(row: ReceiptRow, currency: string): Receipt {
     key: row.key_id,
     user: row.end_user,
     metadata: row.metadata,
+    endpoint: row.endpoint,
     model: row.model,
     status: row.state,
     currency,

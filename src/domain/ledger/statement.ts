@@ -54,8 +54,8 @@ export async function listUsage(
       select ${receiptColumns(sql)} from receipt r ${page}
          and not exists (select from receipt_correction c where c.id = r.id) ${inOrder}),
     open as (
-      select id, request_id, client_request_id, key_id, end_user, metadata, model, 'open' as state, allocations, held,
-             null::numeric[] as taken, null::numeric as shortfall, null::jsonb as usage, price, created_at,
+      select id, request_id, client_request_id, key_id, end_user, metadata, endpoint, model, 'open' as state,
+             allocations, held, null::numeric[] as taken, null::numeric as shortfall, null::jsonb as usage, price, created_at,
              null::timestamptz as resolved_at
         from hold ${page} ${inOrder})
     select * from (
@@ -69,8 +69,8 @@ export async function listUsage(
 
 function receiptColumns(sql: Queries) {
   return sql`
-    id, request_id, client_request_id, key_id, end_user, metadata, model, state, allocations, held, taken, shortfall,
-    usage, price, created_at, resolved_at`;
+    id, request_id, client_request_id, key_id, end_user, metadata, endpoint, model, state, allocations, held, taken,
+    shortfall, usage, price, created_at, resolved_at`;
 }
 
 /** The receipt of one request; null where the account has none. */

@@ -1,12 +1,11 @@
 import type { AccountChange, NewAccount } from "../../../schemas/requests.ts";
 import { findAccount, listAccounts } from "../../domain/accounts/accounts.ts";
 import { requireConfigured } from "../../domain/accounts/require_configured.ts";
-import { readBalance } from "../../domain/ledger/balance.ts";
+import { readBalance, withPlanDetails } from "../../domain/ledger/balance.ts";
 import { audited } from "../../domain/audit/audit.ts";
 import { changeAccount, openAccount } from "../../workflows/accounts/manage_accounts.ts";
 import { previewChange } from "../../workflows/accounts/preview_change.ts";
 import { TASK } from "../../workflows/tasks/task.ts";
-import { withPlanName } from "../endpoints/balance.ts";
 import { toPriceJson } from "../endpoints/list_prices.ts";
 import { requireScope } from "./require_token.ts";
 import { actorOf } from "./actor.ts";
@@ -46,7 +45,9 @@ export function retrieveAccount({ database }: RouteDeps): Endpoint {
     const account = await findAccount(database.sql, c.req.param("id") ?? "");
     const { config } = c.env;
     const balance = await readBalance(database.sql, account.id, config.service.currency);
-    return sendJson(JSON.stringify({ ...account, balance: withPlanName(config, balance) }));
+    return sendJson(
+      JSON.stringify({ ...account, balance: withPlanDetails(balance, config.plans) }),
+    );
   };
 }
 
@@ -69,7 +70,9 @@ export function updateAccountEndpoint(deps: RouteDeps): BodyEndpoint<AccountChan
     );
     const { config } = c.env;
     const balance = await readBalance(deps.database.sql, id, config.service.currency);
-    return sendJson(JSON.stringify({ ...account, balance: withPlanName(config, balance) }));
+    return sendJson(
+      JSON.stringify({ ...account, balance: withPlanDetails(balance, config.plans) }),
+    );
   };
 }
 

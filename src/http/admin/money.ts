@@ -1,5 +1,5 @@
 import type { NewCredit, NewPlan } from "../../../schemas/requests.ts";
-import { readBalance } from "../../domain/ledger/balance.ts";
+import { readBalance, withPlanDetails } from "../../domain/ledger/balance.ts";
 import { audited } from "../../domain/audit/audit.ts";
 import { checkReason } from "../../domain/ledger/credit.ts";
 import {
@@ -59,8 +59,9 @@ export function updatePlan(deps: RouteDeps): BodyEndpoint<NewPlan> {
       actorOf(c),
       (change) => switchPlan(change, { account: id, plan, expiresAt }),
     );
-    const balance = await readBalance(deps.database.sql, id, c.env.config.service.currency);
-    return sendJson(JSON.stringify({ ...account, balance }));
+    const { plans, service } = c.env.config;
+    const balance = await readBalance(deps.database.sql, id, service.currency);
+    return sendJson(JSON.stringify({ ...account, balance: withPlanDetails(balance, plans) }));
   };
 }
 
@@ -68,7 +69,7 @@ export function updatePlan(deps: RouteDeps): BodyEndpoint<NewPlan> {
 export function retrieveStatement({ database }: RouteDeps): Endpoint {
   return async function retrieveStatement(c) {
     const { id } = await findAccount(database.sql, c.req.param("id") ?? "");
-    return sendStatement(database, id, readPeriod(c));
+    return sendStatement(database, { account: id, ...readPeriod(c), isForOperator: true });
   };
 }
 

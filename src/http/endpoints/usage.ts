@@ -2,20 +2,37 @@ import { ApiError } from "../../lib/api_error.ts";
 import { isStorableDate } from "../../lib/storable_date.ts";
 import { timeOfId } from "../../lib/ids.ts";
 import { archivedBefore } from "../../domain/ledger/archived.ts";
-import { exportCsv } from "../../domain/ledger/export_csv.ts";
+import { exportCsv, type ExportQuery } from "../../domain/ledger/export_csv.ts";
 import { findReceipt, listUsage } from "../../domain/ledger/statement.ts";
+import { UsageReports } from "../../domain/ledger/usage_report.ts";
 import type { Database } from "../../platform/database/database.ts";
 import { accountOf, type Endpoint, type HttpContext, sendJson } from "../exchange.ts";
 import { readPage, sendJsonPage } from "../paging.ts";
+import {
+  asksForCsv,
+  OWN_GROUPS,
+  readUsageFilters,
+  readUsageQuery,
+  sendUsageReport,
+} from "../usage_query.ts";
 
-/** GET /v1/usage: receipts, newest first. With `Accept: text/csv` every transfer, as CSV. */
+/**
+ * GET /v1/usage: receipts, newest first. With `group_by` their sums, as JSON or CSV; without it CSV is the statement,
+ * which is every transfer.
+ */
 export function listUsageEndpoint({ database }: { database: Database }): Endpoint {
+  const reports = new UsageReports(database);
   return async function listUsageEndpoint(c) {
     const account = accountOf(c).id;
-    const period = readPeriod(c);
-    if (c.req.header("accept")?.includes("text/csv")) {
-      return sendStatement(database, account, period);
+    const groupBy = c.req.query("group_by");
+    if (groupBy !== undefined) {
+      const query = { ...readUsageQuery(c, groupBy, OWN_GROUPS), ...readPeriod(c) };
+      const filters = new Map(query.filters).set("account", account);
+      return sendUsageReport(c, query.groupBy, await reports.read({ ...query, filters }));
     }
+    refuseFilters(c);
+    const period = readPeriod(c);
+    if (asksForCsv(c)) return sendStatement(database, { account, ...period });
     const query = { ...readPage(c), ...period, account, model: c.req.query("model") };
     const [{ data, hasMore }, before] = await Promise.all([
       listUsage(database.sql, query, c.env.config.service.currency),
@@ -23,6 +40,14 @@ export function listUsageEndpoint({ database }: { database: Database }): Endpoin
     ]);
     return sendJsonPage(data, hasMore, { archived_before: before?.toISOString() ?? null });
   };
+}
+
+/** Only reports have these: a list that ignores them would be taken for a filtered one. */
+function refuseFilters(c: HttpContext): void {
+  const name = readUsageFilters(c, OWN_GROUPS).keys().find((name) => name !== "model");
+  if (name === undefined) return;
+  const message = `${name} filters sums: send it with group_by. Receipts are filtered by model.`;
+  throw new ApiError("invalid_value", message, { param: name });
 }
 
 /** GET /v1/usage/{request_id}: the receipt of one request. */
@@ -71,8 +96,8 @@ export function readMoment(c: HttpContext, name: string): Date | undefined {
 }
 
 /** Sends a statement as a file, page by page. */
-export function sendStatement({ sql }: Database, account: string, period: Period): Response {
-  const lines = ReadableStream.from(exportCsv(sql, { account, ...period }));
+export function sendStatement({ sql }: Database, query: ExportQuery): Response {
+  const lines = ReadableStream.from(exportCsv(sql, query));
   return new Response(lines.pipeThrough(new TextEncoderStream()), {
     headers: {
       "content-type": "text/csv; charset=utf-8",

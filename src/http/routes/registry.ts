@@ -1,6 +1,7 @@
 import type { Config, Route as ConfiguredRoute } from "../../platform/config/config.ts";
 import { adminAccountRoutes } from "./admin_accounts.ts";
 import { adminAuditRoutes } from "./admin_audit.ts";
+import { adminUsageRoutes } from "./admin_usage.ts";
 import { adminMoneyRoutes } from "./admin_money.ts";
 import { adminOperationRoutes } from "./admin_operation.ts";
 import { adminTokenRoutes } from "./admin_tokens.ts";
@@ -41,6 +42,7 @@ export const AREAS: readonly RouteArea[] = [
   adminOperationRoutes,
   adminWebhookRoutes,
   adminTokenRoutes,
+  adminUsageRoutes,
   adminAuditRoutes,
   serviceRoutes,
   healthRoutes,

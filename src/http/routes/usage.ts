@@ -4,9 +4,28 @@ import { retrieveKey } from "../endpoints/key.ts";
 import { createQuote } from "../endpoints/quotes.ts";
 import { listUsageEndpoint, retrieveReceipt } from "../endpoints/usage.ts";
 import { requestBody } from "../request_body.ts";
-import { inPath, PAGE, PERIOD, query } from "./parameters.ts";
+import { type OfferedGroups, OWN_GROUPS } from "../usage_query.ts";
+import { choice, inPath, PAGE, PERIOD, query, type RouteParameter } from "./parameters.ts";
 import { json, operationRoute, type RouteArea } from "./route.ts";
 import { SAMPLE } from "./sample_ids.ts";
+
+/** The parameters of a report, without `account` and `model`. */
+export function usageReportParameters(groups: OfferedGroups, byDefault?: string): RouteParameter[] {
+  return [
+    query(
+      "group_by",
+      `Names out of ${groups.map((name) => `\`${name}\``).join(", ")} and \`metadata.<name>\`, ` +
+        "separated by commas, four at most.",
+      { type: "string", ...(byDefault === undefined ? {} : { default: byDefault }) },
+    ),
+    query("key", "With `group_by`: only requests with this API key, by its id."),
+    query("user", "With `group_by`: only requests with this `user`."),
+    query("endpoint", "With `group_by`: only requests to this endpoint, such as `chat`."),
+    query("metadata.<name>", "With `group_by`: only requests with this value in their metadata."),
+    choice("format", "As the header `Accept`: `csv` or `json`.", ["json", "csv"]),
+    ...PERIOD,
+  ];
+}
 
 export const usageRoutes: RouteArea = {
   title: "Balance, usage and API key",
@@ -36,14 +55,19 @@ export const usageRoutes: RouteArea = {
       method: "GET",
       path: "/usage",
       auth: "api_key",
-      summary: "List your receipts",
+      summary: "List your receipts, or sum them up",
       description:
-        "With `Accept: text/csv` the response is the statement of the period: every transfer.",
-      parameters: [...PAGE, query("model", "Only requests to this model."), ...PERIOD],
+        "With `group_by` the response is the sums of what was charged in the period. Without it, CSV is the " +
+        "statement of the period: every transfer.",
+      parameters: [
+        ...PAGE,
+        query("model", "Only requests to this model."),
+        ...usageReportParameters(OWN_GROUPS),
+      ],
       responses: {
         200: {
-          description: "The receipts, newest first.",
-          content: { "application/json": "ReceiptList", "text/csv": null },
+          description: "The receipts, newest first, or sums of them.",
+          content: { "application/json": "ReceiptsOrUsage", "text/csv": null },
         },
       },
       example: { query: { model: "sim-chat", from: "2026-01-01T00:00:00Z" } },

@@ -166,7 +166,7 @@ function typeName(type: string, { items, minimum, maximum }: ValueSchema, types:
   const [name] = types[type] ?? [type];
   const itemNames = typeof items?.type === "string" ? types[items.type] : undefined;
   if (type === "array" && itemNames !== undefined) return `${name} of ${itemNames[1]}`;
-  if (minimum === undefined) return name;
+  if (minimum === undefined || type === "object") return name;
   const range = maximum === undefined ? `, ${minimum} or more` : ` from ${minimum} to ${maximum}`;
   return name + range;
 }

@@ -26,6 +26,7 @@ import { withDefaults } from "./defaults.ts";
 import { GATEWAY_SCHEMA, SCHEMAS } from "./schema.ts";
 import { type SettingsOf, toSettings } from "./settings.ts";
 import { definitionOf } from "../../model_types/model_types.ts";
+import { USAGE_KINDS, type UsageKind } from "../../model_types/usage.ts";
 import { validateSchema } from "./validate.ts";
 
 export interface CompileOptions {
@@ -188,14 +189,28 @@ function nullIfZero(amount: string | null): string | null {
 }
 
 function planOf(id: string, plan: PlanEntry, rates: Rates): AccountPlan {
-  const { limits, ...settings } = toSettings(SCHEMAS.plan, plan);
+  const { limits, quotas, ...settings } = toSettings(SCHEMAS.plan, plan);
   const own = Object.entries(limits).filter(([, limit]) => limit !== null);
   return {
     ...settings,
     id,
     name: settings.name ?? id,
     rates: { ...rates, ...Object.fromEntries(own) },
+    ...quotasOf(quotas),
   };
+}
+
+function quotasOf(
+  settings: SettingsOf<PlanEntry>["quotas"],
+): Pick<AccountPlan, "quotas" | "quotaModels"> {
+  const quotas = { text: 0, image: 0, video: 0 };
+  const quotaModels: { [kind in UsageKind]?: ReadonlySet<string> } = {};
+  for (const kind of USAGE_KINDS) {
+    const quota = settings[kind];
+    quotas[kind] = typeof quota === "number" ? quota : quota.amount;
+    if (typeof quota !== "number") quotaModels[kind] = new Set(quota.models);
+  }
+  return { quotas, quotaModels };
 }
 
 function providerOf(id: string, provider: ProviderEntry, own: OwnAdapters): Provider {

@@ -2,6 +2,7 @@ import type { AnySchemaObject } from "ajv/dist/2020.js";
 import type { ModelLimits } from "../../model_types/definition.ts";
 import type { PriceTerms } from "../../model_types/price_terms.ts";
 import type { BillingType } from "../../model_types/units.ts";
+import type { UsageKind } from "../../model_types/usage.ts";
 import type {
   GatewayFile,
   ModelEntry,
@@ -52,11 +53,15 @@ export type Bucket = NonNullable<Sections["storage"]["s3"]>;
 export type Rates = SettingsOf<Required<RatesEntry>>;
 
 /** A plan that an account can be on: its price book, rate limits and quotas. */
-export interface AccountPlan extends Omit<SettingsOf<PlanEntry>, "limits"> {
+export interface AccountPlan extends Omit<SettingsOf<PlanEntry>, "limits" | "quotas"> {
   readonly id: string;
   readonly name: string;
   /** The limits of the plan; those it does not set are the default ones. */
   readonly rates: Rates;
+  /** Monthly quotas. */
+  readonly quotas: Readonly<Record<UsageKind, number>>;
+  /** The models that a quota is for; left out: all that use it. */
+  readonly quotaModels: { readonly [kind in UsageKind]?: ReadonlySet<string> };
 }
 
 export interface Provider extends SettingsOf<ProviderEntry> {

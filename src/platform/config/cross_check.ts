@@ -3,6 +3,7 @@ import { checkCosts } from "./check_costs.ts";
 import { checkPipelines } from "./check_pipelines.ts";
 import { checkCoverage } from "./check_coverage.ts";
 import { checkModels } from "./check_models.ts";
+import { checkPlans } from "./check_plans.ts";
 import { checkPrices } from "./check_prices.ts";
 import { checkRoutes } from "./check_routes.ts";
 import { checkSite } from "./check_site.ts";
@@ -42,16 +43,6 @@ export function crossCheck(
     });
   }
   return checker.issues;
-}
-
-function checkPlans(checker: Checker, file: Partial<GatewayFile>): void {
-  const books = checker.names(["prices"], file.prices);
-  for (const [name, plan] of Object.entries(blockOf(file.plans))) {
-    const book = blockOf(plan).price_book;
-    if (typeof book === "string") {
-      checker.reference(["plans", name, "price_book"], book, "price book", books);
-    }
-  }
 }
 
 /** Files in S3 need a bucket and its keys. */

@@ -1,3 +1,4 @@
+import { USAGE_KINDS } from "../../model_types/usage.ts";
 import type { AccountPlan, Config, Model, Price, Provider } from "./config.ts";
 import {
   GATEWAY_SCHEMA,
@@ -96,7 +97,20 @@ function describePlan(plan: AccountPlan): Record<string, unknown> {
   return {
     ...describeBlock(SCHEMAS.plan, plan),
     limits: describeBlock(SCHEMAS.rates, plan.rates),
+    quotas: describeQuotas(plan),
   };
+}
+
+/** A quota as the file has it. */
+export type DescribedQuota = number | { readonly amount: number; readonly models: string[] };
+
+export function describeQuotas(
+  { quotas, quotaModels }: Pick<AccountPlan, "quotas" | "quotaModels">,
+): Record<string, DescribedQuota> {
+  return Object.fromEntries(USAGE_KINDS.map((kind) => {
+    const [amount, models] = [quotas[kind], quotaModels[kind]];
+    return [kind, models === undefined ? amount : { amount, models: [...models] }];
+  }));
 }
 
 function describeProvider(provider: Provider): Record<string, unknown> {

@@ -5,6 +5,12 @@
  */
 export type Secret = string;
 /**
+ * Ids of the models that the quota pays for. A change of the list applies at once.
+ *
+ * @minItems 1
+ */
+export type QuotaModels = string[];
+/**
  * Unit of the price.
  */
 export type Unit =
@@ -337,17 +343,41 @@ export interface PlanEntry {
    */
   quotas: {
     /**
-     * Tokens.
+     * Tokens; as a block, only for the models that it names.
      */
-    text: number;
+    text:
+      | number
+      | {
+          /**
+           * Tokens.
+           */
+          amount: number;
+          models: QuotaModels;
+        };
     /**
-     * Images.
+     * Images; as a block, only for the models that it names.
      */
-    image: number;
+    image:
+      | number
+      | {
+          /**
+           * Images.
+           */
+          amount: number;
+          models: QuotaModels;
+        };
     /**
-     * Seconds of video.
+     * Seconds of video; as a block, only for the models that it names.
      */
-    video: number;
+    video:
+      | number
+      | {
+          /**
+           * Seconds of video.
+           */
+          amount: number;
+          models: QuotaModels;
+        };
   };
 }
 /**

@@ -13,10 +13,11 @@ export function BalanceCard({ balance, config }: { balance: Balance; config: Con
     ["Credit", balance.gift_balance, "Used before cash"],
     ["On hold", balance.frozen_balance, "Reserved for running requests"],
   ];
-  const kinds: [string, number, string][] = [
-    ["Text", quotas.text, "tokens left"],
-    ["Image", quotas.image, "images left"],
-    ["Video", quotas.video, "seconds left"],
+  const limited = config.plans.get(plan.name)?.quotaModels;
+  const kinds: [string, number, string, ReadonlySet<string> | undefined][] = [
+    ["Text", quotas.text, "tokens left", limited?.text],
+    ["Image", quotas.image, "images left", limited?.image],
+    ["Video", quotas.video, "seconds left", limited?.video],
   ];
   return (
     <section class="card balance" aria-label="Balance">
@@ -44,11 +45,14 @@ export function BalanceCard({ balance, config }: { balance: Balance; config: Con
             <dd class="figure-note">{note}</dd>
           </div>
         ))}
-        {kinds.filter(([, left]) => left > 0).map(([name, left, unit]) => (
+        {kinds.filter(([, left]) => left > 0).map(([name, left, unit, models]) => (
           <div class="figure">
             <dt>{name} quota</dt>
             <dd title={formatCount(left)}>{formatCountShort(left)}</dd>
-            <dd class="figure-note">{unit}</dd>
+            <dd class="figure-note">
+              {unit}
+              {models !== undefined && `, for ${[...models].join(", ")}`}
+            </dd>
           </div>
         ))}
       </dl>

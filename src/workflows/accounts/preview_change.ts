@@ -1,6 +1,7 @@
 import type { Account } from "../../domain/accounts/accounts.ts";
 import { pricesFor } from "../../domain/pricing/find_price.ts";
 import type { AccountPlan, Config, Price } from "../../platform/config/config.ts";
+import { type DescribedQuota, describeQuotas } from "../../platform/config/describe.ts";
 
 interface Change<T> {
   before: T;
@@ -17,7 +18,7 @@ export interface AccountPreview {
   plan: Change<string>;
   price_book: Change<string | null>;
   limits: Change<Record<string, number>>;
-  quotas: Change<Record<string, number>>;
+  quotas: Change<Record<string, DescribedQuota>>;
   /** The models whose price changes; null where the account cannot use the model. */
   prices: ({ model: string } & Change<ShownPrice | null>)[];
 }
@@ -48,7 +49,7 @@ export function previewChange(
     plan: { before: before.plan, after: after.plan },
     price_book: { before: before.price_book, after: after.price_book },
     limits: { before: limitsOf(was.plan), after: limitsOf(will.plan) },
-    quotas: { before: { ...was.plan.quotas }, after: { ...will.plan.quotas } },
+    quotas: { before: describeQuotas(was.plan), after: describeQuotas(will.plan) },
     prices: [...config.models.keys()]
       .map((model) => ({
         model,

@@ -8,6 +8,7 @@ import {
 import type { RequestOrigin } from "../../domain/ledger/request_origin.ts";
 import type { Ledger } from "../../domain/ledger/ledger.ts";
 import { type Funds, largestCovered, withinBudget } from "../../domain/pricing/funds.ts";
+import { withinQuota } from "../../domain/pricing/quota_models.ts";
 import { type Quote, quoteUsage } from "../../domain/pricing/quote.ts";
 import { OUTPUT_TOKENS_LEAST } from "../../model_types/chat.ts";
 import type { Config, Model, Price } from "../../platform/config/config.ts";
@@ -19,7 +20,11 @@ export interface UnheldChat {
   readonly requestId: string;
   readonly clientRequestId: string | null;
   readonly config: Config;
-  readonly account: { readonly id: string; readonly hasKeyBudget: boolean };
+  readonly account: {
+    readonly id: string;
+    readonly plan: string;
+    readonly hasKeyBudget: boolean;
+  };
   readonly model: Model;
   readonly price: Price;
   readonly prepared: PreparedChat;
@@ -85,17 +90,21 @@ function isInsufficient(error: unknown): boolean {
   return error instanceof ApiError && error.code === "insufficient_balance";
 }
 
+interface QuotedChat extends Pick<UnheldChat, "config" | "model" | "price"> {
+  readonly account: Pick<UnheldChat["account"], "plan">;
+}
+
 /** The maximum price of a request as it was prepared. */
 export function quoteChat(
-  { model, price }: Pick<UnheldChat, "model" | "price">,
+  { config, account, model, price }: QuotedChat,
   { maxUsage, extras }: Pick<PreparedChat, "maxUsage" | "extras">,
 ): Quote {
-  return quoteUsage(model, price, maxUsage, extras);
+  return withinQuota(config, account.plan, quoteUsage(model, price, maxUsage, extras));
 }
 
 /** The largest output limit that these funds cover, up to the limit of the model. */
 export function fittingLimit(
-  chat: Pick<UnheldChat, "config" | "model" | "price">,
+  chat: QuotedChat,
   prepared: PreparedChat,
   funds: Funds,
 ): number {

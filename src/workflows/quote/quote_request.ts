@@ -129,7 +129,7 @@ function quoteChatRequest(
   funds: Funds,
 ): QuotedRequest {
   const price = requirePrice(config, account, model.id);
-  const chat = { config, model, price };
+  const chat = { config, account, model, price };
   let prepared = prepareChat({ upstreams, ...chat }, body);
   const fitting = prepared.hasOwnLimit ? prepared.limit : fittingLimit(chat, prepared, funds);
   if (fitting >= OUTPUT_TOKENS_LEAST && fitting < prepared.limit) {

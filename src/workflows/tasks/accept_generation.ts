@@ -2,6 +2,7 @@ import type { Config, Model } from "../../platform/config/config.ts";
 import { type IdempotencyIdentity, keyReused } from "../../domain/idempotency/key.ts";
 import type { RequestOrigin } from "../../domain/ledger/request_origin.ts";
 import { type PricedAccount, requirePrice } from "../../domain/pricing/find_price.ts";
+import { withinQuota } from "../../domain/pricing/quota_models.ts";
 import { type Quote, quoteUsage } from "../../domain/pricing/quote.ts";
 import type { CheckedRequest } from "../../model_types/definition.ts";
 import type { Usage } from "../../model_types/usage.ts";
@@ -77,7 +78,8 @@ export function newTaskOf(call: GenerationCall, model: Model): Omit<NewTask, "jo
 }
 
 export function quoteFor(config: Config, account: PricedAccount, model: Model, most: Usage): Quote {
-  return quoteUsage(model, requirePrice(config, account, model.id), most);
+  const quote = quoteUsage(model, requirePrice(config, account, model.id), most);
+  return withinQuota(config, account.plan, quote);
 }
 
 /**

@@ -192,5 +192,6 @@ function rowOf(
     key_id: order.origin.key,
     end_user: order.origin.user,
     metadata: order.origin.metadata,
+    endpoint: order.origin.endpoint ?? null,
   };
 }

@@ -105,5 +105,6 @@ export function taskColumns(sql: Queries) {
     t.error_code, t.error_message, t.stage, t.stages,
     coalesce(t.wake_at < now() - interval '1 second', false) as is_late,
     h.state as hold_state, h.allocations, h.held, h.taken, h.shortfall, h.usage, h.price,
-    h.created_at as held_at, h.resolved_at, h.key_id, h.end_user, h.metadata`;
+    h.created_at as held_at, h.resolved_at, h.key_id, h.end_user, h.metadata,
+    h.endpoint`;
 }

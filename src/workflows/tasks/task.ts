@@ -103,6 +103,7 @@ export interface TaskRow {
   readonly key_id: string | null;
   readonly end_user: string | null;
   readonly metadata: Metadata | null;
+  readonly endpoint: string | null;
 }
 
 /** Its receipt's row. */
@@ -135,6 +136,7 @@ export function receiptOf(row: TaskRow): ReceiptRow {
     key_id: row.key_id,
     end_user: row.end_user,
     metadata: row.metadata,
+    endpoint: row.endpoint,
   };
 }
 

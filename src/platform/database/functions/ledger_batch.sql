@@ -87,7 +87,7 @@ begin
                i.num, i.den, i.units, i.usage, i.scale, i.request_id, i.client_request_id, i.model,
                i.kind, i.price, i.ttl_seconds, i.upstream, i.cost, i.beyond_hold, i.reserve_id, i.allocations, i.held,
                i.amount, i.max_units, i.begun_at, i.is_told, i.may_wait, i.key_id, i.end_user,
-               i.metadata, i.shares)::ledger_item
+               i.metadata, i.shares, i.endpoint)::ledger_item
       from json_populate_recordset(null::ledger_item, doc) i);
   accounts := array(select account_id from unnest(batch)) || usual.account_id;
 

@@ -26,10 +26,10 @@ begin
       charges.n, charges.id, charges.account_id, charges.num, charges.den, charges.usage, charges.request_id,
       charges.client_request_id, charges.model, charges.kind, charges.price_number, charges.upstream, charges.cost,
       charges.beyond_hold, charges.reserve_id, charges.bucket, charges.drawn, charges.amount, charges.max_units,
-      charges.begun_at, charges.is_told, charges.key_id, charges.end_user, charges.metadata) as i (
+      charges.begun_at, charges.is_told, charges.key_id, charges.end_user, charges.metadata, charges.endpoint) as i (
       n, id, account_id, num, den, usage, request_id, client_request_id, model, kind, price_number, upstream, cost,
       beyond_hold, reserve_id, bucket, drawn, amount, max_units, begun_at, is_told, key_id, end_user,
-      metadata)),
+      metadata, endpoint)),
   -- Looked up once, not for each item: their rows change with every batch, and have many old versions.
   source as materialized (
     select g.reserve_id, p.id as bucket, p.carry
@@ -53,10 +53,10 @@ begin
   written as (
     insert into receipt (id, account_id, request_id, client_request_id, model, kind, state, scale, amount, units,
                          allocations, held, taken, shortfall, beyond_hold, price, usage, upstream, cost, created_at,
-                         resolved_at, batch, key_id, end_user, metadata)
+                         resolved_at, batch, key_id, end_user, metadata, endpoint)
     select id, account_id, request_id, client_request_id, model, kind, 'settled', charges.scale, amount, max_units,
            array[bucket], array[drawn], array[taken], 0, beyond_hold, charges.prices[price_number], usage, upstream,
-           cost, least(begun_at, at), at, batch_id, key_id, end_user, metadata
+           cost, least(begun_at, at), at, batch_id, key_id, end_user, metadata, endpoint
       from priced),
   spent as (
     insert into key_spend as s

@@ -18,7 +18,7 @@ begin
   select h.id, h.account_id, h.request_id, h.client_request_id, h.model, h.kind, 'open', h.scale, h.amount, h.units,
          h.allocations, h.held, null::numeric(32, 12)[], null::numeric(32, 12), h.beyond_hold, h.price, null::jsonb,
          h.checkpoint, null, null::numeric(32, 12), h.created_at, null::timestamptz, null, null::uuid,
-         h.key_id, h.end_user, h.metadata
+         h.key_id, h.end_user, h.metadata, h.endpoint
     from hold h where h.id = any (ids);
   select min(id collate "C"), max(id collate "C") into first, last from unnest(ids) id;
   return query

@@ -11,10 +11,10 @@ declare
 begin
   if cardinality(reservations) > 0 then
     insert into hold (id, account_id, request_id, client_request_id, model, kind, scale, amount, units, allocations,
-                      held, price, created_at, expires_at, beyond_hold, key_id, end_user, metadata)
+                      held, price, created_at, expires_at, beyond_hold, key_id, end_user, metadata, endpoint)
     select i.id, i.account_id, i.request_id, i.client_request_id, i.model, i.kind, i.scale, r.amount, i.units,
            r.allocations, r.held, i.price, at, at + make_interval(secs => i.ttl_seconds),
-           coalesce(i.beyond_hold, false), i.key_id, i.end_user, i.metadata
+           coalesce(i.beyond_hold, false), i.key_id, i.end_user, i.metadata, i.endpoint
       from unnest(reservations) r join unnest(batch) i on i.n = r.n;
   end if;
   if checkpoints <> '{}' then
@@ -26,16 +26,17 @@ begin
     written as (
       insert into receipt (id, account_id, request_id, client_request_id, model, kind, state, scale, amount, units,
                            allocations, held, taken, shortfall, beyond_hold, price, usage, checkpoint, upstream, cost,
-                           created_at, resolved_at, ended_by, batch, key_id, end_user, metadata)
+                           created_at, resolved_at, ended_by, batch, key_id, end_user, metadata, endpoint)
       select h.id, h.account_id, h.request_id, h.client_request_id, h.model, h.kind, c.state, h.scale, h.amount,
              h.units, c.allocations, c.held, c.taken, c.shortfall, h.beyond_hold, h.price, c.usage, c.checkpoint,
-             c.upstream, c.cost, h.created_at, at, c.ended_by, batch_id, h.key_id, h.end_user, h.metadata
+             c.upstream, c.cost, h.created_at, at, c.ended_by, batch_id, h.key_id, h.end_user, h.metadata,
+             h.endpoint
         from gone h join unnest(resolutions) c on c.id = h.id
       union all
       select i.id, i.account_id, i.request_id, i.client_request_id, i.model, i.kind, c.state, i.scale, i.amount,
              i.max_units, c.allocations, c.held, c.taken, c.shortfall, i.beyond_hold or not c.is_reserved, i.price,
              c.usage, c.checkpoint, c.upstream, c.cost, least(i.begun_at, at), at, c.ended_by, batch_id, i.key_id,
-             i.end_user, i.metadata
+             i.end_user, i.metadata, i.endpoint
         from unnest(resolutions) c join unnest(batch) i on i.n = c.n
        where c.is_drawn
       returning key_id, created_at, allocations, taken),
