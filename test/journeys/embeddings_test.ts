@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import type { Json } from "../helpers/chat_gateway.ts";
 import { type EmbeddingsGateway, openEmbeddingsGateway } from "../helpers/embeddings_gateway.ts";
-import { errorOf } from "../helpers/open_gateway.ts";
+import { ADMIN_TOKEN, errorOf } from "../helpers/open_gateway.ts";
 import { statusOf } from "../helpers/status_of.ts";
 
 async function vectorsOf(response: Response): Promise<number[][]> {
@@ -134,6 +134,10 @@ Deno.test("a failing upstream is replaced by the next, and what no upstream answ
     forOperators.attempts.map(({ provider, outcome }: Json) => [provider, outcome]),
     [["sick", "failed"], ["sim", "ok"]],
   );
+  const metrics = await (await gateway.fetch("/metrics", {
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+  })).text();
+  assert.match(metrics, /tollgate_model_tokens_total\{[^}]*model="backed"[^}]*\} 1\b/);
   const before = await gateway.balance();
   const failed = await gateway.embed({ model: "sick", input: "Hello" });
   assert.equal(failed.status, 503);
