@@ -16,7 +16,7 @@ import {
   planWithoutWork,
   type ResponsePlan,
 } from "./plan_response.ts";
-import { hash, seededRandom } from "./random.ts";
+import { seededRandom } from "./random.ts";
 import { tokenize } from "./tokens.ts";
 import { WireError } from "./wire_error.ts";
 
@@ -26,8 +26,9 @@ const MODELS: Readonly<Record<string, { dimensions: number; tokensMax: number }>
 };
 const INPUTS_MAX = 2048;
 const ENCODINGS = ["float", "base64"];
-/** Tokens of a text that its vector is made of. */
-const TOKENS_WEIGHED_MAX = 256;
+/** Words of a text that its vector is made of, and numbers of the vector that each changes. */
+const WORDS_MAX = 256;
+const NUMBERS_PER_WORD = 64;
 
 /** Decides what a request for embeddings is answered with. */
 export function planEmbeddings(
@@ -108,9 +109,12 @@ function answer(request: SimulatedEmbeddings, { no_usage }: Directives): string 
 /** The same text has the same vector, and texts with common words have similar ones. Its length is 1. */
 function vectorOf(tokens: readonly string[], dimensions: number): Float32Array {
   const vector = new Float32Array(dimensions);
-  for (const token of tokens.slice(0, TOKENS_WEIGHED_MAX)) {
-    const random = seededRandom(`embedding ${hash(token.trim().toLowerCase())}`);
-    for (let at = 0; at < dimensions; at++) vector[at]! += random.below(2001) - 1000;
+  const words = new Set(tokens.map((token) => token.trim().toLowerCase()));
+  for (const word of [...words].slice(0, WORDS_MAX)) {
+    const random = seededRandom(`embedding ${word}`);
+    for (let times = 0; times < NUMBERS_PER_WORD; times++) {
+      vector[random.below(dimensions)]! += random.below(2001) - 1000;
+    }
   }
   const length = Math.hypot(...vector);
   return vector.map((value) => length === 0 ? 0 : value / length);

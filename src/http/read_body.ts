@@ -5,9 +5,9 @@ import type { RequestBody } from "./request_body.ts";
 /** The JSON body of a request, not checked yet. */
 export function readBody(
   c: HttpContext,
-  { isOptional }: Pick<RequestBody<unknown>, "isOptional">,
+  { isOptional, valuesMin }: Pick<RequestBody<unknown>, "isOptional" | "valuesMin">,
 ): unknown {
-  return isOptional && !hasBody(c) ? {} : readJson(c);
+  return isOptional && !hasBody(c) ? {} : readJson(c, valuesMin);
 }
 
 function hasBody(c: HttpContext): boolean {

@@ -8,8 +8,8 @@ import { scanJson, tooDeep } from "./scan_json.ts";
 const LARGE_BYTES = 64 * 1024;
 const large = new SerialExecutor();
 
-/** Reads a JSON body within the configured limits of size and depth. */
-export async function readJson(c: HttpContext): Promise<unknown> {
+/** Reads a JSON body within the configured limits of size, depth and values; it may have `valuesMin` in any case. */
+export async function readJson(c: HttpContext, valuesMin = 0): Promise<unknown> {
   const { bodyBytesMax, jsonDepthMax, jsonValuesMax } = c.env.config.limits;
   const type = c.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json") {
@@ -28,7 +28,7 @@ export async function readJson(c: HttpContext): Promise<unknown> {
   c.env.logged?.bodies?.noteRequest(bytes);
   if (bytes.length <= LARGE_BYTES) return parseShallow(bytes, jsonDepthMax);
   return await large.run(() => {
-    scanJson(bytes, { depthMax: jsonDepthMax, valuesMax: jsonValuesMax });
+    scanJson(bytes, { depthMax: jsonDepthMax, valuesMax: Math.max(jsonValuesMax, valuesMin) });
     return parse(decode(bytes));
   });
 }

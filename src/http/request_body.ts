@@ -16,6 +16,8 @@ export interface RequestBody<Body> {
   readonly published: AnySchemaObject;
   /** A request without a body counts as one with an empty object. */
   readonly isOptional: boolean;
+  /** How many values it may have even if the configuration allows fewer: lists of numbers are cheap to read. */
+  readonly valuesMin?: number | undefined;
   /** Throws an `ApiError` that names the field. */
   check(body: unknown): Body;
 }
@@ -26,12 +28,14 @@ interface RequestBodyOptions {
   /** The body is stored, so that its texts must be such that the database accepts them. */
   isStored?: boolean;
   isOptional?: boolean;
+  valuesMin?: number;
 }
 
 /** A body that is checked by its schema, which is compiled once, with the first request. */
 export function requestBody<Body>(
   { name, schema }: RequestSchema<Body>,
-  { nullIsAbsent = false, isStored = false, isOptional = false }: RequestBodyOptions = {},
+  { nullIsAbsent = false, isStored = false, isOptional = false, valuesMin }: RequestBodyOptions =
+    {},
 ): RequestBody<Body> {
   let compiled: ValidateFunction<Body> | undefined;
   const fits = (body: unknown): body is Body => {
@@ -47,6 +51,7 @@ export function requestBody<Body>(
     schema,
     published: nullIsAbsent ? allowNulls(schema) : schema,
     isOptional,
+    valuesMin,
     check(body) {
       if (!fits(body)) throw toSchemaError(compiled!.errors![0]!, body);
       if (isStored) checkStorable(body, "");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import type { Json } from "../helpers/chat_gateway.ts";
 import { type EmbeddingsGateway, openEmbeddingsGateway } from "../helpers/embeddings_gateway.ts";
-import { errorOf } from "../helpers/open_gateway.ts";
+import { ADMIN_TOKEN, errorOf } from "../helpers/open_gateway.ts";
 import { statusOf } from "../helpers/status_of.ts";
 
 async function vectorsOf(response: Response): Promise<number[][]> {
@@ -134,12 +134,25 @@ Deno.test("a failing upstream is replaced by the next, and what no upstream answ
     forOperators.attempts.map(({ provider, outcome }: Json) => [provider, outcome]),
     [["sick", "failed"], ["sim", "ok"]],
   );
+  const metrics = await (await gateway.fetch("/metrics", {
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+  })).text();
+  assert.match(metrics, /tollgate_model_tokens_total\{[^}]*model="backed"[^}]*\} 1\b/);
   const before = await gateway.balance();
   const failed = await gateway.embed({ model: "sick", input: "Hello" });
   assert.equal(failed.status, 503);
   assert.equal((await errorOf(failed)).code, "upstream_failed");
   assert.deepEqual(await gateway.balance(), before);
   await gateway.verify();
+});
+
+Deno.test("a thousand texts may be sent as tokens", async () => {
+  await using gateway = await openEmbeddingsGateway({ cash: "10000" });
+  const input = Array(1000).fill(Array(300).fill(7));
+  const res = await gateway.embed({ model: "backed", input, encoding_format: "base64" });
+  assert.equal(res.status, 200, await res.clone().text().then((text) => text.slice(0, 300)));
+  assert.equal((await res.json()).data.length, 1000);
+  assert.equal((await gateway.receipt(res)).usage.input_tokens, 300_000);
 });
 
 Deno.test("a count of tokens that the upstream leaves out is estimated, and the receipt says so", async () => {
@@ -261,10 +274,10 @@ Deno.test("a repeated request with the same Idempotency-Key gets the first answe
   assert.equal((await errorOf(other)).code, "idempotency_key_reused");
   assert.deepEqual(await gateway.balance(), { available: "99.998", frozen: "0.00" });
   // An answer that is too large to be kept is not made twice either.
-  const large = { model: "backed", input: Array(400).fill("a") };
+  const large = { model: "backed", input: Array(1500).fill("a") };
   const key = { "idempotency-key": "embed-2" };
   const vectors = await vectorsOf(await gateway.embed(large, key));
-  assert.equal(vectors.length, 400);
+  assert.equal(vectors.length, 1500);
   const refused = await gateway.embed(large, key);
   assert.equal(refused.status, 400);
   assert.equal((await errorOf(refused)).code, "idempotency_key_reused");

@@ -26,9 +26,12 @@ export const RESPONSES_REQUEST: RequestBody<ResponsesRequest> = requestBody(REQU
   nullIsAbsent: true,
 });
 
+/** Some clients send tokens, a thousand texts at once. */
+const TOKENS_MAX = 1_000_000;
+
 export const EMBEDDINGS_REQUEST: RequestBody<EmbeddingsRequest> = requestBody(
   REQUESTS.embeddings,
-  { nullIsAbsent: true },
+  { nullIsAbsent: true, valuesMin: TOKENS_MAX },
 );
 
 const STORED = { nullIsAbsent: true, isStored: true };
