@@ -332,6 +332,29 @@ Deno.test("quotas pay for the texts, images and videos of a drama, and money for
   await gateway.verify();
 });
 
+Deno.test("a quota for other models pays for no part of a drama", async () => {
+  const others = "{ image: { amount: 100, models: [other-draw] }, video: 100 }";
+  const plans = `plans: { free: {}, pro: { quotas: ${others} } }\n`;
+  const other = CONFIG.replace(
+    "models:\n",
+    `models:
+  - { id: other-draw, name: O, type: image, capabilities: [text_to_image], upstreams: [{ provider: canary-provider, model: image }] }
+`,
+  ).replace(
+    /( +)- \{ model: draw,/,
+    `$1- { model: other-draw, billing_type: per_call, price: "1", unit: image }\n$1- { model: draw,`,
+  );
+  await using gateway = await openMediaGateway({ config: plans + other, cash: "100" });
+  const planned = await gateway.admin("PUT", `/accounts/${gateway.account}/plan`, { plan: "pro" });
+  assert.equal(planned.status, 200, await planned.text());
+  const done = await gateway.ended((await gateway.submit(PATH, request())).id, 90);
+  assert.equal(done.status, "succeeded", JSON.stringify(done));
+  const { quotas } = await (await gateway.get("/v1/balance")).json();
+  assert.deepEqual([quotas.image, quotas.video], [100, 97]);
+  assert.equal(done.charge.from.quota, 3);
+  await gateway.verify();
+});
+
 Deno.test("the same business id makes one drama, and another body is refused", async () => {
   await using gateway = await open();
   const body = request({ stage: "script" });

@@ -116,6 +116,7 @@ Deno.test("a hold's item has the quote, its price and the request it is for", ()
     key_id: undefined,
     end_user: undefined,
     metadata: undefined,
+    endpoint: undefined,
   });
   assert.equal(holdItem({ ...REQUEST, requestId: "req_0" }, 6).request_id, "req_0");
 });

@@ -1,4 +1,5 @@
 import type { DramaRequest } from "../../../schemas/requests.ts";
+import { mayUseQuota } from "../../domain/pricing/quota_models.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import type { Model } from "../../platform/config/config.ts";
 import { type GenerationCall, newTaskOf } from "../tasks/accept_generation.ts";
@@ -48,6 +49,9 @@ export async function quoteDramaRequest(
     );
   }
   const { own, subtasks } = pricesOf(config, account, model, checked.until);
-  const job: DramaJob = { ...checked, prices: subtasks };
+  const without_quota = Object.keys(subtasks).filter((id) =>
+    !mayUseQuota(config, account.plan, config.models.get(id)!)
+  );
+  const job: DramaJob = { ...checked, prices: subtasks, without_quota };
   return { job, ...quoteDrama(config, model, own, job) };
 }

@@ -52,6 +52,8 @@ export interface DramaJob {
   readonly pipeline: StoredPipeline;
   /** Of the models of the pipeline, as they were when the request was accepted. */
   readonly prices: Readonly<Record<string, PriceSnapshot>>;
+  /** Models of the pipeline that the quotas of the account's plan are not for. */
+  readonly without_quota?: readonly string[] | undefined;
   /** Results of the earlier task that this one continues; they are neither made nor paid for again. */
   readonly given: GivenStages;
 }

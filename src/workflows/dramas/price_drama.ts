@@ -101,7 +101,7 @@ export function quoteDrama(
     quote: {
       ...fee,
       amount: all.map(({ amount }) => amount).reduce(addFractions),
-      shares: quotaShares(subtasks),
+      shares: quotaShares(subtasks, job),
     },
     parts: quotedParts(all, config.service.currencyScale),
   };
@@ -244,7 +244,8 @@ export function chargeDrama(
       amount,
       units: 0n,
       shares: quotaShares(
-        lines.slice(0, -1).map(({ item: { stage, usage }, amount }) => ({ stage, usage, amount })),
+        lines.slice(0, -1).map(({ item, amount }) => ({ ...item, amount })),
+        job,
       ),
       usage: { ...total, items },
       served: { upstream: null, cost: sumOfCosts([...lines, ...unpaid].map(({ cost }) => cost)) },

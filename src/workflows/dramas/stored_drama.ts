@@ -83,6 +83,7 @@ const dramaJob: z.ZodType<DramaJob> = z.object({
     shotsAtOnce: z.number().int().min(1).default(4),
   }),
   prices: z.record(z.string(), storedPrice),
+  without_quota: z.array(z.string()).optional(),
   given: z.object({
     script: script.optional(),
     roles: roles.optional(),
