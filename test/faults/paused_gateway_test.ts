@@ -27,6 +27,8 @@ Deno.test(
     const otherDir = await Deno.makeTempDir({ prefix: "tollgate-paused-" });
     parts.defer(() => Deno.remove(otherDir, { recursive: true }));
     const paused = parts.use(await startChatProcess(store.dataDir, store.databaseUrl!));
+    // Nodes share their files.
+    await Deno.symlink(`${store.dataDir}/files`, `${otherDir}/files`);
     const other = parts.use(await startChatProcess(otherDir, store.databaseUrl!));
     const database = parts.use(await store.open());
     const { key } = await paused.account("100");

@@ -4,6 +4,7 @@ import { DURABLE, startPostgres } from "../../scripts/postgres.ts";
 import { migrate } from "../../src/platform/database/migrate.ts";
 import { openDatabase } from "../../src/platform/database/postgres.ts";
 import { until } from "../helpers/chat_gateway.ts";
+import { filesIn } from "../helpers/file_gateway.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
 import { openKillable } from "../helpers/killable_gateway.ts";
 import { openMediaGateway } from "../helpers/media_gateway.ts";
@@ -124,9 +125,7 @@ Deno.test(
     }, 30);
     assert.equal((await gateway.task(task.id)).status, "running");
     assert.deepEqual(await gateway.balance(), { available: "0.92", frozen: "0.08" });
-    const leftovers = [...Deno.readDirSync(folder)].filter(({ isFile, name }) =>
-      isFile && name !== "filler"
-    );
+    const leftovers = (await filesIn(folder)).filter((name) => !name.endsWith("/filler"));
     assert.deepEqual(leftovers, [], "nothing is left of what did not fit");
     await Deno.remove(filler);
     const done = await gateway.ended(task.id, 60);
