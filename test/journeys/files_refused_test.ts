@@ -293,14 +293,17 @@ test("401, 404, 405 and 429 as everywhere, and another account's file is 404", a
 
 test("503 storage_unavailable when the folder cannot be written, and nothing is left", async () => {
   await using gateway = await openFileGateway();
-  await Deno.writeTextFile(`${gateway.store.dataDir}/files`, "in the way");
+  const folder = `${gateway.store.dataDir}/files`;
+  await Deno.rename(folder, `${folder}.aside`);
+  await Deno.writeTextFile(folder, "in the way");
   const res = await gateway.sendParts(PURPOSE, filePart(png()));
   assert.equal(res.status, 503);
   assert.ok(Number(res.headers.get("retry-after")) > 0);
   const { code, message } = await errorOf(res);
   assert.equal(code, "storage_unavailable");
   assert.ok(!message.includes(gateway.store.dataDir));
-  await Deno.remove(`${gateway.store.dataDir}/files`);
+  await Deno.remove(folder);
+  await Deno.rename(`${folder}.aside`, folder);
   await gateway.upload(png());
   assert.equal(await gateway.gateway.files.clean(), 0);
 });
