@@ -7,6 +7,7 @@ const STRICT = { sanitizeOps: true, sanitizeResources: true };
 
 const configFor = (url: string) => `
 plans: { free: {} }
+limits: { default: { tokens_per_minute: 1000000000 } }
 providers:
   open: { adapter: openai, base_url: "${url}/v1", api_key: "\${KEY:-k}" }
   other: { adapter: anthropic, base_url: "${url}/v1", api_key: "\${KEY:-k}" }
