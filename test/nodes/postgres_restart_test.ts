@@ -75,7 +75,7 @@ Deno.test("Postgres crashes under load: 503 while it is away, then full service,
         const res = await post(node, "/v1/chat/completions", {
           model: "talk",
           messages: [{ role: "user", content: "hello" }],
-        }, "unused");
+        }, crypto.randomUUID());
         const { error, usage } = await res.json();
         if (res.status === 200) {
           chats++;
@@ -91,7 +91,7 @@ Deno.test("Postgres crashes under load: 503 while it is away, then full service,
           stream: true,
           stream_options: { include_usage: true },
           messages: [{ role: "user", content: LONG_ANSWER }],
-        }, "unused");
+        }, crypto.randomUUID());
         if (res.status === 200) {
           const events = await eventsOf(res);
           assert.equal(events.at(-1), "[DONE]");

@@ -48,8 +48,11 @@ const USAGE_COLUMNS = [
   "seconds",
   "characters",
 ] as const satisfies readonly (keyof Usage)[];
-const COLUMNS = [
-  "time,id,kind,unit,amount,from_or_to,request_id,reference,reason,shortfall,model,key,key_name,user,metadata,capped,endpoint",
+/** The columns that totals of months have too. */
+const MONEY_COLUMNS = "time,id,kind,unit,amount,from_or_to,request_id,reference,reason,shortfall"
+  .split(",");
+const REQUEST_COLUMNS = [
+  ...["model", "key", "key_name", "user", "metadata", "capped", "endpoint"],
   ...USAGE_COLUMNS,
 ];
 const OPERATOR_COLUMNS = ["upstream", "cost"];
@@ -64,8 +67,10 @@ export async function* exportCsv(
   sql: Queries,
   { account, from, to, isForOperator = false }: ExportQuery,
 ): AsyncGenerator<string> {
-  yield [...COLUMNS, ...(isForOperator ? OPERATOR_COLUMNS : [])].join() + "\r\n";
-  yield (await listMonthTotals(sql, { account, from, to })).map(totalLine).join("");
+  const requestColumns = [...REQUEST_COLUMNS, ...(isForOperator ? OPERATOR_COLUMNS : [])];
+  yield [...MONEY_COLUMNS, ...requestColumns].join() + "\r\n";
+  const totals = await listMonthTotals(sql, { account, from, to });
+  yield totals.map((total) => totalLine(total, requestColumns.length)).join("");
   let last: Row | undefined;
   while (true) {
     const rows: Row[] = await sql<Row[]>`
@@ -115,6 +120,7 @@ export async function* exportCsv(
 /** At the last moment of the month, so that lines are in order. */
 function totalLine(
   { month, kind, unit, source, amount, shortfall, transfers }: MonthTotal,
+  requestColumns: number,
 ): string {
   const [year, number] = month.split("-").map(Number);
   return [
@@ -128,7 +134,7 @@ function totalLine(
     "",
     `total of ${transfers}, archived`,
     shortfall === null ? "" : trimDecimal(shortfall),
-    ...["", "", "", "", "", ""],
+    ...Array.from({ length: requestColumns }, () => ""),
   ].map(quoteCsv).join(",") + "\r\n";
 }
 
