@@ -8,7 +8,7 @@ import {
 import type { UsageSums } from "../domain/ledger/usage_sums.ts";
 import { ApiError } from "../lib/api_error.ts";
 import { plainCsvText, quoteCsv } from "../lib/csv.ts";
-import { INPUT_BUCKETS, OUTPUT_BUCKETS } from "../model_types/usage.ts";
+import { REPORTED_QUANTITIES } from "../model_types/usage.ts";
 import { type HttpContext, sendJson } from "./exchange.ts";
 import { readChoice } from "./read_choice.ts";
 
@@ -78,12 +78,7 @@ const COLUMNS = [
   "gift",
   "quota",
   "shortfall",
-  ...INPUT_BUCKETS,
-  ...OUTPUT_BUCKETS,
-  "web_searches",
-  "images",
-  "seconds",
-  "characters",
+  ...REPORTED_QUANTITIES,
 ] as const satisfies readonly (keyof UsageSums)[];
 /** Customers are not told what providers charge. */
 export const OPERATOR_COLUMNS = [...COLUMNS, "cost", "uncosted"] as const;

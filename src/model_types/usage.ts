@@ -68,6 +68,16 @@ export const INPUT_BUCKETS = [
 export const OUTPUT_BUCKETS = ["output_tokens", "reasoning_tokens", "audio_output_tokens"] as const;
 const TOKENS = [...INPUT_BUCKETS, ...OUTPUT_BUCKETS];
 
+/** What reports have a column for, in its order. */
+export const REPORTED_QUANTITIES = [
+  ...INPUT_BUCKETS,
+  ...OUTPUT_BUCKETS,
+  "web_searches",
+  "images",
+  "seconds",
+  "characters",
+] as const satisfies readonly (keyof Usage)[];
+
 /** How much of a quota a request uses; a second that has begun counts. */
 export function unitsOf(kind: UsageKind | null, usage: Usage): bigint {
   switch (kind) {

@@ -1,19 +1,12 @@
 import assert from "node:assert/strict";
-import { run } from "../../src/cli/main.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
 import { ADMIN_TOKEN, errorOf, openGateway } from "../helpers/open_gateway.ts";
+import { runCliHere } from "../helpers/run_cli.ts";
 
-/** Runs a command in this process and returns what it printed. */
-async function cli(environment: Record<string, string>, ...args: string[]) {
-  let out = "";
-  const { log, error } = console;
-  console.log = console.error = (text: string) => out += `${text}\n`;
-  try {
-    return { code: await run(args, { NO_COLOR: "1", ...environment }), out };
-  } finally {
-    Object.assign(console, { log, error });
-  }
-}
+const cli = async (environment: Record<string, string>, ...args: string[]) => {
+  const { code, text: out } = await runCliHere(args, environment);
+  return { code, out };
+};
 
 Deno.test("a backup under load is one moment of the embedded database, and restore puts it back", async () => {
   await using store = await freshDatabase({ isEmbedded: true });

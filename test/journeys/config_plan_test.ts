@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { run } from "../../src/cli/main.ts";
 import { until } from "../helpers/chat_gateway.ts";
 import { ADMIN_TOKEN, openGateway, type TestGateway } from "../helpers/open_gateway.ts";
+import { runCliHere } from "../helpers/run_cli.ts";
 
 interface Change {
   path: string;
@@ -35,18 +35,13 @@ async function save(gateway: TestGateway, text: string): Promise<void> {
   });
 }
 
-/** Runs a command in this process and returns what it printed. */
-async function cli(gateway: TestGateway, ...args: string[]) {
-  let out = "";
-  const { log, error } = console;
-  console.log = console.error = (text: string) => out += `${text}\n`;
-  try {
-    const environment = { GATEWAY_URL: gateway.address, ADMIN_TOKEN, NO_COLOR: "1" };
-    return { code: await run(args, environment), out };
-  } finally {
-    Object.assign(console, { log, error });
-  }
-}
+const cli = async (gateway: TestGateway, ...args: string[]) => {
+  const { code, text: out } = await runCliHere(args, {
+    GATEWAY_URL: gateway.address,
+    ADMIN_TOKEN,
+  });
+  return { code, out };
+};
 
 Deno.test("a plan is compiled with the gateway's environment, and shows no value of a variable", async () => {
   await using gateway = await openGateway({

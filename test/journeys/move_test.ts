@@ -1,24 +1,17 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { run } from "../../src/cli/main.ts";
 import { copyDatabase, TABLES_LEFT_OUT } from "../../src/platform/database/copy_database.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
 import { openMediaGateway } from "../helpers/media_gateway.ts";
 import { nodeConfig } from "../helpers/node_config.ts";
+import { runCliHere } from "../helpers/run_cli.ts";
 
 const NEEDS_SERVER = Deno.env.get("TEST_DATABASE_URL") === undefined;
 
-/** Runs a command in this process and returns what it printed. */
-async function cli(...args: string[]): Promise<{ code: number; out: string }> {
-  let out = "";
-  const { log, error } = console;
-  console.log = console.error = (text: string) => out += `${text}\n`;
-  try {
-    return { code: await run(args, { NO_COLOR: "1" }), out };
-  } finally {
-    Object.assign(console, { log, error });
-  }
-}
+const cli = async (...args: string[]) => {
+  const { code, text: out } = await runCliHere(args);
+  return { code, out };
+};
 
 Deno.test({
   name:

@@ -9,8 +9,8 @@ import { filesIn } from "../helpers/file_gateway.ts";
 import { ADMIN_TOKEN, errorOf, openGateway, type TestGateway } from "../helpers/open_gateway.ts";
 import { statusOf } from "../helpers/status_of.ts";
 import { asking, costing, installClock } from "../helpers/open_ledger.ts";
+import { runCli } from "../helpers/run_cli.ts";
 
-const ROOT = new URL("../../", import.meta.url).pathname;
 const CONFIG = await Deno.readTextFile(new URL("../helpers/config.yaml", import.meta.url));
 
 /** A gateway that keeps four months of money, with one request of January 2026 and one of today. */
@@ -158,14 +158,8 @@ Deno.test("storage of months that are over their time", async (t) => {
   );
 });
 
-async function cli(gateway: TestGateway, args: string[]) {
-  const { code, stdout } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", "src/cli/main.ts", ...args],
-    cwd: ROOT,
-    env: { NO_COLOR: "1", GATEWAY_URL: gateway.address, ADMIN_TOKEN },
-  }).output();
-  return { code, out: new TextDecoder().decode(stdout) };
-}
+const cli = (gateway: TestGateway, args: string[]) =>
+  runCli(args, { GATEWAY_URL: gateway.address, ADMIN_TOKEN });
 
 Deno.test("a sweep removes tasks that ended long ago with their subtasks, and no others", async () => {
   await using gateway = await openGateway();

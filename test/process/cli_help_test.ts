@@ -1,19 +1,9 @@
 import assert from "node:assert/strict";
 import { COMMANDS, run } from "../../src/cli/main.ts";
 import { VERSION } from "../../src/platform/telemetry/version.ts";
+import { runCliHere } from "../helpers/run_cli.ts";
 
-/** Runs a command in this process and returns what it printed. */
-async function cli(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-  const printed = { out: "", err: "" };
-  const { log, error } = console;
-  console.log = (text: string) => printed.out += `${text}\n`;
-  console.error = (text: string) => printed.err += `${text}\n`;
-  try {
-    return { code: await run(args, {}), ...printed };
-  } finally {
-    Object.assign(console, { log, error });
-  }
-}
+const cli = (...args: string[]) => runCliHere(args);
 
 Deno.test("--version tells the build", async () => {
   const { code, out } = await cli("--version");

@@ -3,18 +3,11 @@ import { join } from "node:path";
 import { ADMIN_TOKEN, openGateway } from "../helpers/open_gateway.ts";
 import { Visitor } from "../helpers/visitor.ts";
 import { statusOf } from "../helpers/status_of.ts";
+import { runCli } from "../helpers/run_cli.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
-async function cli(args: string[], env: Record<string, string> = {}) {
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", "src/cli/main.ts", ...args],
-    cwd: ROOT,
-    env: { NO_COLOR: "1", ...env },
-  }).output();
-  const text = new TextDecoder();
-  return { code, out: text.decode(stdout), err: text.decode(stderr) };
-}
+const cli = runCli;
 
 Deno.test("gateway check prints five different errors at once, each with its line and a caret", async () => {
   const folder = await Deno.makeTempDir();

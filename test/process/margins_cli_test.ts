@@ -4,19 +4,12 @@ import { addCredit } from "../../src/domain/ledger/credit.ts";
 import { openLedger } from "../../src/domain/ledger/ledger.ts";
 import { ADMIN_TOKEN, openGateway, type TestGateway } from "../helpers/open_gateway.ts";
 import { asking, costing } from "../helpers/open_ledger.ts";
+import { runCli } from "../helpers/run_cli.ts";
 
-const ROOT = new URL("../../", import.meta.url).pathname;
 const MONTH = new Date().toISOString().slice(0, 7);
 
-async function cli(gateway: TestGateway, ...args: string[]) {
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", "src/cli/main.ts", ...args],
-    cwd: ROOT,
-    env: { NO_COLOR: "1", GATEWAY_URL: gateway.address, ADMIN_TOKEN },
-  }).output();
-  const text = new TextDecoder();
-  return { code, out: text.decode(stdout), err: text.decode(stderr) };
-}
+const cli = (gateway: TestGateway, ...args: string[]) =>
+  runCli(args, { GATEWAY_URL: gateway.address, ADMIN_TOKEN });
 
 /** A gateway whose ledger has requests that cost 0.25 and 0.50 at one provider, and one of unknown cost at another. */
 async function openCharged(): Promise<TestGateway> {

@@ -1,23 +1,8 @@
 import assert from "node:assert/strict";
-import { run } from "../../src/cli/main.ts";
 import { ADMIN_TOKEN, openGateway } from "../helpers/open_gateway.ts";
+import { runCliHere } from "../helpers/run_cli.ts";
 
-/** Runs a command in this process: its exit code, and what it printed. */
-async function cli(
-  args: string[],
-  environment: Record<string, string>,
-): Promise<{ code: number; text: string }> {
-  const printed: string[] = [];
-  const { log, error } = console;
-  console.log = console.error = (...values: unknown[]) =>
-    printed.push(values.map(String).join(" "));
-  try {
-    const code = await run(args, environment);
-    return { code, text: printed.join("\n") };
-  } finally {
-    Object.assign(console, { log, error });
-  }
-}
+const cli = runCliHere;
 
 Deno.test("gateway token, account, key and audit do what the admin API does, and are entered as the command line", async () => {
   await using gateway = await openGateway();

@@ -4,18 +4,9 @@ import { enqueueEvent } from "../helpers/enqueue_event.ts";
 import { until } from "../helpers/chat_gateway.ts";
 import { ADMIN_TOKEN, openGateway } from "../helpers/open_gateway.ts";
 import { startReceiver } from "../helpers/receiver.ts";
+import { runCli } from "../helpers/run_cli.ts";
 
-const ROOT = new URL("../../", import.meta.url).pathname;
-
-async function cli(args: string[], env: Record<string, string> = {}) {
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", "src/cli/main.ts", "webhook", ...args],
-    cwd: ROOT,
-    env: { NO_COLOR: "1", ...env },
-  }).output();
-  const text = new TextDecoder();
-  return { code, out: text.decode(stdout), err: text.decode(stderr) };
-}
+const cli = (args: string[], env: Record<string, string> = {}) => runCli(["webhook", ...args], env);
 
 Deno.test("gateway webhook redeliver sends failed deliveries again, and verify checks an event", async () => {
   await using receiver = startReceiver();

@@ -1,7 +1,7 @@
 import { plainCsvText, quoteCsv } from "../../lib/csv.ts";
 import { trimDecimal } from "../../lib/money.ts";
 import type { Metadata } from "./request_origin.ts";
-import { INPUT_BUCKETS, OUTPUT_BUCKETS, type Usage } from "../../model_types/usage.ts";
+import { REPORTED_QUANTITIES, type Usage } from "../../model_types/usage.ts";
 import type { Queries } from "../../platform/database/database.ts";
 import { listMonthTotals, type MonthTotal } from "./archived.ts";
 
@@ -40,20 +40,12 @@ interface Row {
 }
 
 const PAGE = 1000;
-const USAGE_COLUMNS = [
-  ...INPUT_BUCKETS,
-  ...OUTPUT_BUCKETS,
-  "web_searches",
-  "images",
-  "seconds",
-  "characters",
-] as const satisfies readonly (keyof Usage)[];
 /** The columns that totals of months have too. */
 const MONEY_COLUMNS = "time,id,kind,unit,amount,from_or_to,request_id,reference,reason,shortfall"
   .split(",");
 const REQUEST_COLUMNS = [
   ...["model", "key", "key_name", "user", "metadata", "capped", "endpoint"],
-  ...USAGE_COLUMNS,
+  ...REPORTED_QUANTITIES,
 ];
 const OPERATOR_COLUMNS = ["upstream", "cost"];
 
@@ -157,7 +149,7 @@ function toLine(row: Row, isForOperator: boolean): string {
     row.metadata === null ? "" : JSON.stringify(row.metadata),
     row.is_capped === true ? "true" : "",
     row.endpoint ?? "",
-    ...USAGE_COLUMNS.map((name) => String(row.usage?.[name] ?? "")),
+    ...REPORTED_QUANTITIES.map((name) => String(row.usage?.[name] ?? "")),
     ...(isForOperator ? [row.upstream ?? "", row.cost === null ? "" : trimDecimal(row.cost)] : []),
   ].map(quoteCsv).join(",") + "\r\n";
 }
