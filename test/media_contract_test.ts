@@ -206,6 +206,7 @@ Deno.test("adapters make what the registry says they make", () => {
     if (name === "simulator") continue;
     const made = [
       ...adapter.chat === undefined ? [] : ["chat"],
+      ...adapter.embeddings === undefined ? [] : ["embedding"],
       ...Object.keys(adapter.media ?? {}),
     ];
     assert.deepEqual([...adapter.types].toSorted(), made.toSorted(), name);

@@ -236,8 +236,11 @@ Deno.test("billing shows every movement, its receipt, and the same as CSV", STRI
   assert.ok(receipt.includes(" cash") && receipt.includes("output tokens"));
   const csv = await (await person.get("/console/billing/statement.csv")).text();
   const [columns, , charge] = csv.trimEnd().split("\r\n");
-  assert.ok(columns!.endsWith(",shortfall,model,key,key_name,user,metadata,capped"));
-  assert.match(charge!, /,sim-chat,[^,]*,[^,]*,,,$/);
+  assert.match(
+    columns!,
+    /,shortfall,model,key,key_name,user,metadata,capped,endpoint,input_tokens,/,
+  );
+  assert.match(charge!, /,sim-chat,[^,]*,[^,]*,,,,chat,\d+,/);
   assert.equal(csv.trimEnd().split("\r\n").length, 3);
   assert.ok(csv.includes(id));
   const later = await (await person.get("/console/billing/statement.csv?from=2126-01-01")).text();

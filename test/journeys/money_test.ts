@@ -148,6 +148,7 @@ Deno.test("GET /v1/usage and its receipts", async (t) => {
       key: null,
       user: null,
       metadata: null,
+      endpoint: null,
       model: "tiny-image",
       status: "settled",
       currency: "EUR",
