@@ -39,7 +39,7 @@ Deno.test("gateway check prints five different errors at once, each with its lin
       [3, "providers.simulator.api_key: a secret is written into the file"],
       [
         7,
-        'models[0].type: must be one of chat, image, video, avatar, drama, speech; got "chatt". Did you mean "chat"?',
+        'models[0].type: must be one of chat, image, video, avatar, drama, speech, embedding; got "chatt". Did you mean "chat"?',
       ],
       [
         9,
