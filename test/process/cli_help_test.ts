@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { COMMANDS, run } from "../../src/cli/main.ts";
+import { COMMANDS } from "../../src/cli/main.ts";
 import { VERSION } from "../../src/platform/telemetry/version.ts";
 import { runCliHere } from "../helpers/run_cli.ts";
 
