@@ -16,6 +16,7 @@ import { createMissingPartitions } from "../../src/platform/database/partitioned
 import { verifyArchives } from "../../src/workflows/retention/verify_archives.ts";
 import { openArchives } from "../helpers/archives.ts";
 import { asking, costing, openLedger, type TestLedger } from "../helpers/open_ledger.ts";
+import { propertyRuns } from "../helpers/property_runs.ts";
 
 const START = Date.parse("2026-01-25T00:00:00Z");
 /** After every history. What is booked then is not archived. */
@@ -190,10 +191,7 @@ async function visible(ledger: TestLedger): Promise<Record<string, unknown>> {
 }
 
 Deno.test("archived months have the totals of their rows, and change nothing that customers see", async () => {
-  const seed = Number(Deno.env.get("PROPERTY_SEED") ?? Math.floor(Math.random() * 2 ** 31));
-  const path = Deno.env.get("PROPERTY_PATH");
-  const numRuns = Number(Deno.env.get("PROPERTY_RUNS") ?? 8);
-  console.log(`PROPERTY_SEED=${seed}, ${numRuns} histories`);
+  const runs = propertyRuns(8);
   await fc.assert(
     fc.asyncProperty(history, async (steps) => {
       await using ledger = await openLedger({ clock: new Date(START).toISOString() });
@@ -215,6 +213,6 @@ Deno.test("archived months have the totals of their rows, and change nothing tha
       const check = await verifyArchives(archives.deps);
       assert.ok(check.ok, check.detail);
     }),
-    { seed, numRuns, endOnFailure: true, ...(path === undefined ? {} : { path }) },
+    { ...runs, endOnFailure: true },
   );
 });

@@ -23,6 +23,7 @@ import type { Database } from "../../src/platform/database/database.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
 import { noLog } from "../helpers/logs.ts";
 import { asking, costing, installClock } from "../helpers/open_ledger.ts";
+import { propertyRuns } from "../helpers/property_runs.ts";
 
 const START = Date.parse("2026-01-30T23:00:00Z");
 const NODES = 3;
@@ -296,10 +297,7 @@ Deno.test("random histories of keys with budgets agree with the model, while ano
   await using database = await fresh.open();
   const { sql } = database;
   await installClock(sql, new Date(START).toISOString());
-  const seed = Number(Deno.env.get("PROPERTY_SEED") ?? Math.floor(Math.random() * 2 ** 31));
-  const path = Deno.env.get("PROPERTY_PATH");
-  const numRuns = Number(Deno.env.get("PROPERTY_RUNS") ?? 40);
-  console.log(`PROPERTY_SEED=${seed}, ${numRuns} histories`);
+  const runs = propertyRuns(40);
   let unheld = 0;
   const property = fc.asyncProperty(
     fc.tuple(budget, budget),
@@ -329,10 +327,8 @@ Deno.test("random histories of keys with budgets agree with the model, while ano
     },
   );
   await fc.assert(property, {
-    seed,
-    numRuns,
+    ...runs,
     endOnFailure: true,
-    ...(path === undefined ? {} : { path }),
   });
   assert.ok(unheld > 0, "there were reserves to draw from");
 });

@@ -28,6 +28,7 @@ import type { Database } from "../../src/platform/database/database.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
 import { type Hold, LedgerModel, type Quotas } from "../helpers/ledger_model.ts";
 import { asking, costing, installClock } from "../helpers/open_ledger.ts";
+import { propertyRuns } from "../helpers/property_runs.ts";
 
 const START = Date.parse("2026-01-31T12:00:00Z");
 const PLANS: [string, Quotas][] = [
@@ -343,10 +344,7 @@ Deno.test("random histories leave the ledger as a pure model says, with every in
   await installClock(sql, new Date(START).toISOString());
   await storePlans(sql, PLANS.map(([id, quotas]) => ({ id, quotas })));
 
-  const seed = Number(Deno.env.get("PROPERTY_SEED") ?? Math.floor(Math.random() * 2 ** 31));
-  const path = Deno.env.get("PROPERTY_PATH");
-  const numRuns = Number(Deno.env.get("PROPERTY_RUNS") ?? 200);
-  console.log(`PROPERTY_SEED=${seed}, ${numRuns} histories`);
+  const runs = propertyRuns(200);
   let [histories, steps] = [0, 0];
   await fc.assert(
     fc.asyncProperty(
@@ -361,7 +359,7 @@ Deno.test("random histories leave the ledger as a pure model says, with every in
         await playHistory(sql, scale, history);
       },
     ),
-    { seed, numRuns, ...(path === undefined ? {} : { path }) },
+    runs,
   );
   console.log(`${steps} steps`);
 });

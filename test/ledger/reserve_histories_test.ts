@@ -25,6 +25,7 @@ import { type Break, breakable, type BreakableDatabase } from "../helpers/breaka
 import { freshDatabase } from "../helpers/fresh_database.ts";
 import { noLog } from "../helpers/logs.ts";
 import { asking, costing, installClock } from "../helpers/open_ledger.ts";
+import { propertyRuns } from "../helpers/property_runs.ts";
 
 const START = Date.parse("2026-01-31T12:00:00Z");
 const NODES = 3;
@@ -281,10 +282,7 @@ Deno.test("random histories of nodes with reserves charge each request once and 
   await using database = await fresh.open();
   const { sql } = database;
   await installClock(sql, new Date(START).toISOString());
-  const seed = Number(Deno.env.get("PROPERTY_SEED") ?? Math.floor(Math.random() * 2 ** 31));
-  const path = Deno.env.get("PROPERTY_PATH");
-  const numRuns = Number(Deno.env.get("PROPERTY_RUNS") ?? 40);
-  console.log(`PROPERTY_SEED=${seed}, ${numRuns} histories`);
+  const runs = propertyRuns(40);
   let drawn = 0;
   const property = fc.asyncProperty(
     fc.array(commands, { minLength: 20, maxLength: 60, size: "max" }),
@@ -318,10 +316,8 @@ Deno.test("random histories of nodes with reserves charge each request once and 
     },
   );
   await fc.assert(property, {
-    seed,
-    numRuns,
+    ...runs,
     endOnFailure: true,
-    ...(path === undefined ? {} : { path }),
   });
   assert.ok(drawn > 0);
 });
