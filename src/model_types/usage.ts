@@ -68,6 +68,15 @@ export const INPUT_BUCKETS = [
 export const OUTPUT_BUCKETS = ["output_tokens", "reasoning_tokens", "audio_output_tokens"] as const;
 const TOKENS = [...INPUT_BUCKETS, ...OUTPUT_BUCKETS];
 
+/** Quantities that are whole numbers and can be summed as such. */
+export const COUNTED_QUANTITIES = [
+  ...INPUT_BUCKETS,
+  ...OUTPUT_BUCKETS,
+  "web_searches",
+  "images",
+  "characters",
+] as const satisfies readonly (keyof Usage)[];
+
 /** What reports have a column for, in its order. */
 export const REPORTED_QUANTITIES = [
   ...INPUT_BUCKETS,

@@ -1,4 +1,4 @@
-import { INPUT_BUCKETS, OUTPUT_BUCKETS } from "../../model_types/usage.ts";
+import { COUNTED_QUANTITIES } from "../../model_types/usage.ts";
 import type { Queries } from "../../platform/database/database.ts";
 import type { SumRow } from "./usage_sums.ts";
 
@@ -77,18 +77,11 @@ export function selectPage(sql: Queries, query: PageQuery) {
 
 /** Sums are text: JSON numbers are not exact. */
 function sumColumns(sql: Queries) {
-  const used = [
-    ...INPUT_BUCKETS,
-    ...OUTPUT_BUCKETS,
-    "web_searches",
-    "images",
-    "characters",
-  ] as const;
-  const tokens = used.map((name) =>
+  const counts = COUNTED_QUANTITIES.map((name) =>
     sql`coalesce(sum((usage ->> ${name})::bigint), 0)::text as ${sql(name)}, `
   );
   return sql`
-    ${tokens} coalesce(sum((usage ->> 'seconds')::numeric), 0)::text as seconds,
+    ${counts} coalesce(sum((usage ->> 'seconds')::numeric), 0)::text as seconds,
     (count(*) filter (where state = 'settled'))::text as requests,
     (count(*) filter (where state <> 'settled'))::text as failed,
     coalesce(sum(charged), 0)::text as charged, coalesce(sum(gift), 0)::text as gift,

@@ -1,15 +1,11 @@
 import { decimal, formatDecimal } from "../../lib/money.ts";
-import { INPUT_BUCKETS, OUTPUT_BUCKETS } from "../../model_types/usage.ts";
+import { COUNTED_QUANTITIES } from "../../model_types/usage.ts";
 
 const COUNTS = [
   "requests",
   "failed",
   "quota",
-  ...INPUT_BUCKETS,
-  ...OUTPUT_BUCKETS,
-  "web_searches",
-  "images",
-  "characters",
+  ...COUNTED_QUANTITIES,
   "uncosted",
 ] as const;
 const AMOUNTS = ["charged", "gift", "shortfall", "cost"] as const;
