@@ -18,14 +18,23 @@ Deno.test("a plan or price book that accounts use goes only by force", async (t)
   // Not in use: its plan has ended.
   await createAccount(sql, { name: "C", plan: "gold" });
   await sql`update account set plan_expires_at = now() - interval '1 day' where plan = 'gold'`;
+  // Nor by an account that is closed.
+  await createAccount(sql, { name: "D", plan: "silver" });
+  await sql`update account set suspended_at = now(), closed_at = now() where plan = 'silver'`;
   const withAll = text
-    .replace("  pro: { price_book: pro }\n", "  pro: { price_book: pro }\n  gold: {}\n")
+    .replace(
+      "  pro: { price_book: pro }\n",
+      "  pro: { price_book: pro }\n  gold: {}\n  silver: {}\n",
+    )
     .replace(
       "\n  pro:\n",
       '\n  vip:\n    effective_at: 2026-01-01T00:00:00Z\n    extends: default\n    entries:\n      - { model: tiny-chat, billing_type: per_call, price: "0.01", unit: call }\n  pro:\n',
     );
   const withoutVip = withAll.replace(/\n {2}vip:[\s\S]*?(?=\n {2}pro:\n {4})/, "");
-  const reduced = withoutVip.replace(/ {2}slow: .*\n/, "").replace("  gold: {}\n", "");
+  const reduced = withoutVip.replace(/ {2}slow: .*\n/, "").replace(
+    "  gold: {}\n  silver: {}\n",
+    "",
+  );
   assert.ok(reduced.length < withoutVip.length && withoutVip.length < withAll.length);
   await Deno.writeTextFile(gateway.configFile, withAll);
   await until("the file is in force", () => configStore.current.version !== version);
@@ -45,7 +54,7 @@ Deno.test("a plan or price book that accounts use goes only by force", async (t)
       out,
       new RegExp(`warning prices: 1 account \\(${booked.id}\\) uses the price book vip, which is`),
     );
-    assert.doesNotMatch(out, /gold, which/);
+    assert.doesNotMatch(out, /(?:gold|silver), which/);
   });
 
   await t.step("a save changes nothing", () => {

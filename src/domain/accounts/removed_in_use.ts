@@ -53,9 +53,9 @@ function listUses(
   return sql<Use[]>`
     with used as (
       select 'plan' as kind, plan as id, id as account from account
-       where plan = any(${plans}) and (plan_expires_at is null or plan_expires_at > now())
+       where plan = any(${plans}) and (plan_expires_at is null or plan_expires_at > now()) and closed_at is null
       union all
-      select 'price_book', price_book, id from account where price_book = any(${books}))
+      select 'price_book', price_book, id from account where price_book = any(${books}) and closed_at is null)
     select kind, id, count(*)::int as accounts, (array_agg(account order by account))[:${EXAMPLES_MAX}] as examples
       from used
      where (select version from config_history order by number desc limit 1) is distinct from ${version}
