@@ -4,7 +4,7 @@ import type { PriceSnapshot } from "../pricing/snapshot.ts";
 import type { Metadata } from "./request_origin.ts";
 import type { Usage, UsageKind } from "../../model_types/usage.ts";
 import type { Queries } from "../../platform/database/database.ts";
-import { chargeColumns, isUsualCharge } from "./charge_columns.ts";
+import { chargeRows, isUsualCharge, NO_CHARGES } from "./charge_rows.ts";
 
 /** One operation on one hold; `ledger_batch` takes many. Amounts are strings: JSON has no integers. */
 export interface Item {
@@ -101,15 +101,17 @@ export async function runItems(
     if (isUsualCharge(item) && item.scale === scale) charges.push([n, item]);
     else others.push({ n, ...item });
   }
-  const doc = JSON.stringify(others);
-  const columns = charges.length === 0 ? null : chargeColumns(charges);
+  const doc = others.length === 0 ? null : JSON.stringify(others);
+  const { groups, rows, ids, scale } = charges.length === 0 ? NO_CHARGES : chargeRows(charges);
   if (logRows === null) {
     return await sql<Outcome[]>`
-      select * from ledger_batch(${doc}::text::json, ${columns}::text::json)`;
+      select * from ledger_batch(${doc}::text::json, ${groups}::text::json, ${rows}::text::json, ${ids}::text[],
+                                 ${scale}::int)`;
   }
   return await sql<Outcome[]>`
     select * from request_write_along(${logRows}) as is_logged,
-                  ledger_batch(${doc}::text::json, ${columns}::text::json)`;
+                  ledger_batch(${doc}::text::json, ${groups}::text::json, ${rows}::text::json, ${ids}::text[],
+                               ${scale}::int)`;
 }
 
 export async function runItem(sql: Queries, item: Item): Promise<Outcome> {

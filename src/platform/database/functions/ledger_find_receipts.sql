@@ -4,7 +4,7 @@
 create or replace function ledger_find_receipts(ids text[]) returns setof receipt
 language plpgsql stable
 set enable_seqscan = off
-set enable_nestloop = on -- ledger_batch has switched it off
+set enable_nestloop = on -- ledger_run_items has switched it off
 set plan_cache_mode = force_generic_plan
 set jit = off
 as $$

@@ -6,7 +6,7 @@ create or replace function ledger_recall_for(for_account text, at timestamptz, f
                                              units bigint, scale int, covered bigint, paid numeric) returns int
 language plpgsql
 set enable_seqscan = off
-set enable_nestloop = on -- ledger_batch has switched it off
+set enable_nestloop = on -- ledger_run_items has switched it off
 as $$
 declare
   money  numeric;

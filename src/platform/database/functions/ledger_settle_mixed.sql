@@ -1,9 +1,10 @@
 -- What a settlement comes to when cash alone does not pay it from its hold: quota or credits pay too, or the price is
 -- above the hold. Quota pays for units first (`covered`), money for the rest (`owed`). A hold that may be exceeded
 -- then takes from free buckets: they follow the hold's own allocations, with nothing held, and `beyond` has what each
--- of them pays; `unpaid` is what no bucket can pay of it. Of a request with `shares` (see ledger_item), `quota_taken` is what
--- each allocation pays in units. Buckets are the arrays of ledger_batch; the account's are at the positions `first` to `cash`.
--- Locks nothing: computes only. Called per item, but seldom; the usual settlement is computed in ledger_batch.
+-- of them pays; `unpaid` is what no bucket can pay of it. Of a request with `shares` (see ledger_item), `quota_taken` is
+-- what each allocation pays in units. Buckets are the arrays of ledger_run_items; the account's are at the positions
+-- `first` to `cash`.
+-- Locks nothing: computes only. Called per item, but seldom; the usual settlement is computed in ledger_run_items.
 create or replace function ledger_settle_mixed(
   num numeric, den numeric, units bigint, of_hold hold, first int, cash int,
   bucket_id text[], bucket_unit text[], bucket_remaining numeric[], bucket_frozen numeric[],

@@ -1,4 +1,4 @@
--- Writes what a ledger_batch has decided: new holds, checkpoints (by the hold's id), for each resolved hold its receipt
+-- Writes what ledger_run_items has decided: new holds, checkpoints (by the hold's id), for each resolved hold its receipt
 -- instead of it, receipts of requests that drew from a reserve, and what their keys have spent. Fails if one hold is
 -- resolved twice.
 -- The caller has locked the wallets of the holds' accounts.
