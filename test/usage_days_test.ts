@@ -9,6 +9,7 @@ import {
 } from "../src/domain/ledger/usage_days.ts";
 import type { Usage } from "../src/model_types/usage.ts";
 import { asking, costing, openLedger, type TestLedger } from "./helpers/open_ledger.ts";
+import { settleIn } from "./helpers/ledger_in.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
 const FROM = "2026-03-01";
@@ -98,7 +99,7 @@ Deno.test("a settlement that is not committed yet is not skipped", STRICT, async
   const hold = await ledger.hold(asking({ account, amount: "1" }));
   const [begun, late] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const finishing = sql.begin(async (tx) => {
-    await ledger.settleIn(tx, hold.id, costing("0.75"));
+    await settleIn(tx, hold.id, costing("0.75"));
     begun.resolve();
     await late.promise;
   });

@@ -10,6 +10,7 @@ import {
   openLedger,
   type TestLedger,
 } from "../helpers/open_ledger.ts";
+import { settleIn } from "../helpers/ledger_in.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
 const START = "2026-01-31T12:00:00Z";
@@ -207,7 +208,7 @@ Deno.test(
       const settle = () =>
         at % 2 === 0
           ? ledger.settle(id, costing("1.7"), account)
-          : ledger.sql.begin((tx) => ledger.settleIn(tx, id, costing("1.7")));
+          : ledger.sql.begin((tx) => settleIn(tx, id, costing("1.7")));
       return [settle(), settle()];
     }));
     open = false;

@@ -12,6 +12,7 @@ import {
   openLedger,
   type TestLedger,
 } from "../helpers/open_ledger.ts";
+import { holdIn, settleIn } from "../helpers/ledger_in.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
 const START = "2026-01-31T12:00:00Z";
@@ -110,17 +111,17 @@ Deno.test(
     await using ledger = await openLedger({ cash: "10", clock: START });
     const { account } = ledger;
     const hold = await ledger.sql.begin((sql) =>
-      ledger.holdIn(sql, asking({ account, amount: "1", ttlSeconds: 60 }))
+      holdIn(sql, asking({ account, amount: "1", ttlSeconds: 60 }))
     );
     await ledger.setClock(LATER);
     await ledger.sweep();
     const undone = ledger.sql.begin(async (sql) => {
-      await ledger.settleIn(sql, hold.id, costing("0.75"));
+      await settleIn(sql, hold.id, costing("0.75"));
       throw new Error("undone");
     });
     await assert.rejects(undone, /undone/);
     assert.equal((await ledger.balance()).available_balance, "10.00");
-    const settle = () => ledger.sql.begin((sql) => ledger.settleIn(sql, hold.id, costing("0.75")));
+    const settle = () => ledger.sql.begin((sql) => settleIn(sql, hold.id, costing("0.75")));
     assert.deepEqual([(await settle()).isFirst, (await settle()).isFirst], [true, false]);
     assert.equal((await ledger.balance()).available_balance, "9.25");
     await ledger.mustBeSound();

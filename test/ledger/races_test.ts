@@ -13,6 +13,7 @@ import type { Database } from "../../src/platform/database/database.ts";
 import { isStorageDown } from "../../src/platform/database/postgres.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
 import { asking, costing } from "../helpers/open_ledger.ts";
+import { holdIn } from "../helpers/ledger_in.ts";
 
 const RACE = {
   ignore: Deno.env.get("TEST_STORE") === "embedded",
@@ -97,9 +98,7 @@ Deno.test("of 200 holds at once with funds for 50, exactly 50 succeed", RACE, as
     "each in a transaction of its own",
     () =>
       race((account, at) =>
-        nodes.databases[at % 4]!.sql.begin((tx) =>
-          nodes.ledgers[at % 4]!.holdIn(tx, asking({ account, amount: "1" }))
-        )
+        nodes.databases[at % 4]!.sql.begin((tx) => holdIn(tx, asking({ account, amount: "1" })))
       ),
   );
   await nodes.mustBeSound();

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { asking, costing, openLedger } from "../helpers/open_ledger.ts";
 import { money, systemBalance } from "../helpers/ledger_looks.ts";
+import { holdIn, releaseIn, settleIn } from "../helpers/ledger_in.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
 
@@ -127,20 +128,20 @@ Deno.test("a settlement inside a transaction that rolls back books nothing", STR
   await using ledger = await openLedger({ cash: "10" });
   const { sql } = ledger;
   await assert.rejects(sql.begin(async (tx) => {
-    await ledger.holdIn(tx, asking({ id: "req_lost", account: ledger.account, amount: "1" }));
+    await holdIn(tx, asking({ id: "req_lost", account: ledger.account, amount: "1" }));
     throw new Error("changed my mind");
   }));
   assert.equal((await money(ledger)).frozen, "0.00");
   await sql.begin((tx) =>
-    ledger.holdIn(tx, asking({ id: "req_1", account: ledger.account, amount: "1" }))
+    holdIn(tx, asking({ id: "req_1", account: ledger.account, amount: "1" }))
   );
   await assert.rejects(sql.begin(async (tx) => {
-    await ledger.settleIn(tx, "req_1", costing("1"));
+    await settleIn(tx, "req_1", costing("1"));
     throw new Error("changed my mind");
   }));
   assert.equal((await money(ledger)).frozen, "1.00");
-  const { taken } = await sql.begin((tx) => ledger.settleIn(tx, "req_1", costing("0.5")));
+  const { taken } = await sql.begin((tx) => settleIn(tx, "req_1", costing("0.5")));
   assert.equal(taken, "0.50");
-  assert.equal((await sql.begin((tx) => ledger.releaseIn(tx, "req_1"))).state, "settled");
+  assert.equal((await sql.begin((tx) => releaseIn(tx, "req_1"))).state, "settled");
   await ledger.mustBeSound();
 });

@@ -42,7 +42,6 @@ export class DrawnRequest implements Resolver {
     const { bookings, holds } = this.deps;
     if (await this.#hasHold()) return await holds.settle(id, charge, this.request.account);
     return await bookings.settle(
-      bookings.together,
       this.#chargeItem(charge),
       (outcome) => this.#end(takenOf(this.draw, outcome)),
     );
@@ -82,7 +81,7 @@ export class DrawnRequest implements Resolver {
     const { bookings, holds } = this.deps;
     if (await this.#hasHold()) return await holds.release(id, this.request.account);
     try {
-      return await bookings.settle(bookings.together, this.#chargeItem(null));
+      return await bookings.settle(this.#chargeItem(null));
     } finally {
       // Nothing is taken, whatever becomes of the receipt.
       this.#end([]);
@@ -116,7 +115,7 @@ export class DrawnRequest implements Resolver {
     let isHeld = false;
     try {
       const item = { ...holdItem(leased, this.scale), ...this.#drawnFields() };
-      const { outcome } = await bookings.together.run(item);
+      const { outcome } = await bookings.run(item);
       isHeld = outcome === "held" || outcome === "already";
     } finally {
       this.draw.isEnding = isHeld;

@@ -1,26 +1,23 @@
 import type { Funds } from "../pricing/funds.ts";
-import type { Charge } from "../pricing/quote.ts";
-import type { Database, Queries } from "../../platform/database/database.ts";
+import type { Database } from "../../platform/database/database.ts";
 import { readFunds } from "./balance.ts";
 import type { LogRows } from "./batch.ts";
-import { Bookings, executeIn, holdResolver } from "./bookings.ts";
+import { Bookings, holdResolver } from "./bookings.ts";
 import { DrawnRequest } from "./drawn_request.ts";
 import {
   type Hold,
   holdItem,
   type HoldRequest,
   makeHold,
-  type OpenHold,
   readHeld,
   type Resolver,
 } from "./hold.ts";
 import type { Currency } from "./insufficient.ts";
 import { HoldRenewer, LEASE_SECONDS } from "./hold_renewer.ts";
-import { type Item, type Outcome, runItem } from "./item.ts";
+import type { Outcome } from "./item.ts";
 import type { PendingOptions, PendingSettlements } from "./pending_settlements.ts";
-import { releaseItem } from "./release.ts";
 import { Reserves, type ReservesOptions } from "./reserves.ts";
-import { type Resolution, settleItem } from "./settle.ts";
+import type { Resolution } from "./settle.ts";
 
 export interface LedgerOptions {
   database: Database;
@@ -40,9 +37,8 @@ export interface LedgerOptions {
 }
 
 /**
- * Reserves and takes money. Each call is one durable transaction, shared with calls that arrive together;
- * the methods that end in `In` take part in a transaction of the caller instead. A request that draws from a reserve
- * needs no statement before it is settled.
+ * Reserves and takes money. Each call is one durable transaction, shared with calls that arrive together.
+ * A request that draws from a reserve needs no statement before it is settled.
  */
 export interface Ledger extends Resolver {
   /** Renews the open holds of this process; to be called every few seconds, and before a sweep. */
@@ -51,10 +47,6 @@ export interface Ledger extends Resolver {
   funds(account: string): Promise<Funds>;
   /** Throws `insufficient_balance` or `key_budget_exceeded`. */
   hold(request: HoldRequest): Promise<Hold>;
-
-  holdIn(sql: Queries, request: HoldRequest): Promise<OpenHold>;
-  settleIn(sql: Queries, id: string, charge: Charge): Promise<Resolution>;
-  releaseIn(sql: Queries, id: string): Promise<Resolution>;
   /** Of an item that a statement of the caller has run; reports what exceeded its hold. */
   resolved(outcome: Outcome): Resolution;
 
@@ -80,19 +72,13 @@ export function openLedger(options: LedgerOptions): Ledger {
     const drawn = new DrawnRequest({ reserves, bookings, holds, renewer }, request, draw, scale);
     return makeHold(drawn, request, "open", onOrphanedHold);
   }
-  async function hold(
-    run: (item: Item) => Promise<Outcome>,
-    request: HoldRequest,
-  ): Promise<Hold> {
+  async function holdAlone(request: HoldRequest): Promise<Hold> {
     const currency = money();
-    const outcome = await run(holdItem(request, currency.currencyScale));
+    const item = holdItem(request, currency.currencyScale);
+    const { account, signal } = request;
+    const outcome = await bookings.reservedRetry.run(account, () => bookings.run(item), { signal });
     return makeHold(holds, request, readHeld(request, outcome, currency), onOrphanedHold);
   }
-  const holdTogether = (request: HoldRequest) =>
-    hold((item) =>
-      bookings.reservedRetry.run(request.account, () => bookings.together.run(item), {
-        signal: request.signal,
-      }), request);
 
   return {
     ...holds,
@@ -101,17 +87,14 @@ export function openLedger(options: LedgerOptions): Ledger {
     async hold(request) {
       const drawn = tryDraw(request);
       if (drawn !== null) return drawn;
-      if (!request.isRenewed) return await holdTogether(request);
+      if (!request.isRenewed) return await holdAlone(request);
       const ttlSeconds = Math.min(request.ttlSeconds, LEASE_SECONDS);
-      const held = await holdTogether({ ...request, ttlSeconds });
+      const held = await holdAlone({ ...request, ttlSeconds });
       renewer.add(request.id, request.ttlSeconds);
       return held;
     },
     renew: () => renewer.renew(database.sql),
     funds: (account) => readFunds(database.sql, account),
-    holdIn: async (sql, request) => (await hold(executeIn(sql).run, request)).keep(),
-    settleIn: (sql, id, charge) => bookings.settle(executeIn(sql), settleItem(id, charge)),
-    releaseIn: async (sql, id) => bookings.read(await runItem(sql, releaseItem(id))),
     resolved: (outcome) => bookings.read(outcome),
   };
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { price } from "../../../test/helpers/prices.ts";
 import { fakeTime } from "../../../test/helpers/fake_time.ts";
 import { fraction } from "../../lib/money.ts";
-import type { Database, Queries } from "../../platform/database/database.ts";
+import type { Database } from "../../platform/database/database.ts";
 import { ConnectionError } from "../../platform/database/storage_error.ts";
 import type { HoldRequest } from "./hold.ts";
 import { HoldRenewer } from "./hold_renewer.ts";
@@ -23,18 +23,18 @@ type Statement = "ledger_batch" | "ledger_settle_late";
 
 /** A ledger whose database answers every item with `outcome`, or fails with `error`. */
 function open({ countMax }: { countMax?: number } = {}) {
-  const items: (Item & { statement: Statement; by: string })[] = [];
+  const items: (Item & { statement: Statement })[] = [];
   const state = {
     outcome: {} as Partial<Outcome>,
     late: {} as Partial<Outcome>,
     error: null as Error | null,
   };
-  const sqlOf = (by: string) => (strings: TemplateStringsArray, doc: string) => {
+  const sql = (strings: TemplateStringsArray, doc: string) => {
     const statement: Statement = strings[0]!.includes("late")
       ? "ledger_settle_late"
       : "ledger_batch";
     const given = [JSON.parse(doc)].flat() as Item[];
-    items.push(...given.map((item) => ({ ...item, statement, by })));
+    items.push(...given.map((item) => ({ ...item, statement })));
     if (state.error !== null) return Promise.reject(state.error);
     const isLate = statement === "ledger_settle_late";
     return Promise.resolve(given.map((item, n) => ({
@@ -54,15 +54,14 @@ function open({ countMax }: { countMax?: number } = {}) {
   const orphans: string[] = [];
   const renewer = new HoldRenewer();
   const ledger = openLedger({
-    database: { sql: sqlOf("pool") } as unknown as Database,
+    database: { sql } as unknown as Database,
     money: () => ({ currency: "EUR", currencyScale: 6 }),
     onExceeded: ({ id }) => exceeded.push(id),
     onOrphanedHold: (id) => orphans.push(id),
     renewer,
     pending: { countMax },
   });
-  const tx = sqlOf("transaction") as unknown as Queries;
-  return { ledger, state, items, exceeded, orphans, renewer, tx };
+  return { ledger, state, items, exceeded, orphans, renewer };
 }
 
 Deno.test("a hold that is renewed has a short lease, another its whole time", async () => {
@@ -120,30 +119,17 @@ Deno.test("a settlement beyond its hold is told, the first time", async () => {
 });
 
 Deno.test("a hold that a sweeper resolved is settled late; a released one is not", async () => {
-  const { ledger, state, items, tx } = open();
-  const statements = () => items.splice(0).map(({ statement, by }) => `${statement} ${by}`);
+  const { ledger, state, items } = open();
+  const statements = () => items.splice(0).map(({ statement }) => statement);
   await ledger.settle("req_1", CHARGE, "acc_1");
-  assert.deepEqual(statements(), ["ledger_batch pool"]);
+  assert.deepEqual(statements(), ["ledger_batch"]);
   state.outcome = { outcome: "already", state: "released" };
   await ledger.settle("req_1", CHARGE);
-  assert.deepEqual(statements(), ["ledger_batch pool"]);
+  assert.deepEqual(statements(), ["ledger_batch"]);
   state.outcome = { outcome: "already", state: "expired", taken: ["0"] };
   const { taken, isFirst } = await ledger.settle("req_1", CHARGE);
   assert.deepEqual([taken, isFirst], ["0.10", true]);
-  assert.deepEqual(statements(), ["ledger_batch pool", "ledger_settle_late pool"]);
-  await ledger.settleIn(tx, "req_1", CHARGE);
-  assert.deepEqual(statements(), ["ledger_batch transaction", "ledger_settle_late transaction"]);
-});
-
-Deno.test("what ends in In takes part in the caller's transaction", async () => {
-  const { ledger, items, tx } = open();
-  const hold = await ledger.holdIn(tx, REQUEST);
-  await ledger.releaseIn(tx, "req_1");
-  assert.deepEqual(items.map(({ op, by }) => `${op} ${by}`), [
-    "hold transaction",
-    "release transaction",
-  ]);
-  assert.equal(Symbol.asyncDispose in hold, false, "the transaction decides, not a scope");
+  assert.deepEqual(statements(), ["ledger_batch", "ledger_settle_late"]);
 });
 
 Deno.test("a settlement of a delivered response waits for the database, as long as there is room", async () => {
