@@ -69,18 +69,52 @@ export function idPrefixAt(prefix: string, ms: number): string {
   return `${prefix}_${timeDigits(ms)}`;
 }
 
+/** The value of each digit by its character code; others have none. */
+const VALUES = new Int8Array(128).fill(-1);
+for (const [value, digit] of [...ALPHABET].entries()) VALUES[digit.charCodeAt(0)] = value;
+const TIME_DIGITS = 10;
+const ID_DIGITS = 26;
+
 /** The time in an id, in milliseconds; null for a text that is no id. */
 export function timeOfId(id: string): number | null {
-  return /^[a-z]+_[0-9a-hjkmnp-tv-z]{26}$/.test(id) ? timeOfIdPrefix(id) : null;
+  const at = digitsAt(id);
+  if (at === 0 || id.length !== at + ID_DIGITS) return null;
+  for (let digit = at + TIME_DIGITS; digit < id.length; digit++) {
+    if (valueAt(id, digit) === -1) return null;
+  }
+  return timeAt(id, at);
 }
 
 /** The time that an id begins with, in milliseconds, whatever follows it; null where there is none. */
 export function timeOfIdPrefix(id: string): number | null {
-  const digits = /^[a-z]+_([0-7][0-9a-hjkmnp-tv-z]{9})/.exec(id)?.[1];
-  if (digits === undefined) return null;
+  const at = digitsAt(id);
+  return at === 0 ? null : timeAt(id, at);
+}
+
+/** Where the digits begin, after letters and an underscore; 0 where they do not. */
+function digitsAt(id: string): number {
+  const at = id.indexOf("_") + 1;
+  for (let letter = 0; letter < at - 1; letter++) {
+    const code = id.charCodeAt(letter);
+    if (code < 97 || code > 122) return 0;
+  }
+  return at > 1 ? at : 0;
+}
+
+function timeAt(id: string, at: number): number | null {
+  // A higher digit would be more than 48 bits.
+  if (valueAt(id, at) > 7) return null;
   let ms = 0;
-  for (const digit of digits) ms = ms * 32 + ALPHABET.indexOf(digit);
+  for (let digit = at; digit < at + TIME_DIGITS; digit++) {
+    const value = valueAt(id, digit);
+    if (value === -1) return null;
+    ms = ms * 32 + value;
+  }
   return ms;
+}
+
+function valueAt(id: string, at: number): number {
+  return VALUES[id.charCodeAt(at)] ?? -1;
 }
 
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
