@@ -17,8 +17,6 @@ interface Window {
 const WINDOW_MS = 1_000;
 /** What a reserve has beyond the rest, so that a request that is larger than usual finds room. */
 const SPARE_REQUESTS = 4n;
-/** So many requests within the two windows are worth a reserve. */
-const REQUESTS_MIN = 2;
 
 /** What an account's requests on this node have needed during the last seconds. */
 export class ReserveDemand {
@@ -27,6 +25,9 @@ export class ReserveDemand {
   #endsAt = 0;
   #drawn: Amounts = { money: 0n, units: 0n };
   lastAt = 0;
+
+  /** So many requests within the two windows are worth a reserve. */
+  constructor(private readonly requestsMin: number) {}
 
   /** A request begins. */
   begin(worst: Amounts, isDrawn: boolean, now: number): void {
@@ -50,7 +51,7 @@ export class ReserveDemand {
   }
 
   isWorthReserve(now: number): boolean {
-    return this.#at(now).requests + this.#before.requests >= REQUESTS_MIN;
+    return this.#at(now).requests + this.#before.requests >= this.requestsMin;
   }
 
   /** The most that one request draws. */

@@ -3,17 +3,17 @@ import { ReserveDemand } from "./reserve_demand.ts";
 
 const amounts = (money: bigint) => ({ money, units: 10n * money });
 
-Deno.test("a second request within two seconds is worth a reserve", () => {
-  const demand = new ReserveDemand();
-  demand.begin(amounts(5n), false, 1_000);
-  assert.equal(demand.isWorthReserve(1_000), false);
+Deno.test("eight requests within two seconds are worth a reserve", () => {
+  const demand = new ReserveDemand(8);
+  for (let at = 0; at < 7; at++) demand.begin(amounts(5n), false, 1_000 + at);
+  assert.equal(demand.isWorthReserve(1_900), false);
   demand.begin(amounts(5n), false, 2_500);
   assert.equal(demand.isWorthReserve(2_500), true);
   assert.equal(demand.isWorthReserve(6_000), false, "long ago");
 });
 
 Deno.test("the target is two seconds of spending, what runs at one time, and some to spare", () => {
-  const demand = new ReserveDemand();
+  const demand = new ReserveDemand(8);
   demand.begin(amounts(5n), true, 1_000);
   demand.begin(amounts(3n), true, 1_000);
   assert.deepEqual(demand.worst(1_000), amounts(5n));
@@ -26,7 +26,7 @@ Deno.test("the target is two seconds of spending, what runs at one time, and som
 });
 
 Deno.test("what was seconds ago does not count, except what still runs", () => {
-  const demand = new ReserveDemand();
+  const demand = new ReserveDemand(8);
   demand.begin(amounts(5n), true, 1_000);
   demand.begin(amounts(7n), true, 1_000);
   demand.end(amounts(7n), amounts(1n), 1_001);

@@ -20,7 +20,7 @@ function drawFrom(reserve: Reserve, quote: Quote, now = 0): Draw | null {
 }
 
 function openReserve(shares: [bucket: string, amount: string, endsAt?: number][]): Reserve {
-  const reserve = new Reserve("acc_1", "text", new ReserveDemand());
+  const reserve = new Reserve("acc_1", "text", new ReserveDemand(2));
   reserve.drawableUntil = 1_000;
   for (const [bucket, amount, endsAt = Infinity] of shares) {
     reserve.add(bucket, decimal(amount), endsAt);

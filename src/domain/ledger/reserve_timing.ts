@@ -13,6 +13,8 @@ export interface ReserveTiming {
   /** After a recall requests are held one by one for so long. */
   recallMs: number;
   tickMs: number;
+  /** So many requests within two seconds are worth a reserve: fewer cost less than its renewals. */
+  requestsMin: number;
 }
 
 export const RESERVE_TIMING: ReserveTiming = {
@@ -24,4 +26,5 @@ export const RESERVE_TIMING: ReserveTiming = {
   moveMs: 3_000,
   recallMs: 2_000,
   tickMs: 250,
+  requestsMin: 8,
 };

@@ -137,7 +137,13 @@ export class Reserves implements AsyncDisposable {
   #entryOf(account: string, kind: UsageKind): Entry {
     let entry = this.#entries.get(account);
     if (entry === undefined) {
-      entry = { kind, demand: new ReserveDemand(), reserve: null, lowMark: NONE, pausedUntil: 0 };
+      entry = {
+        kind,
+        demand: new ReserveDemand(this.#timing.requestsMin),
+        reserve: null,
+        lowMark: NONE,
+        pausedUntil: 0,
+      };
       this.#entries.set(account, entry);
     }
     return entry;

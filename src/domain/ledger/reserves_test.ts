@@ -41,7 +41,7 @@ function openReserves(answer: (request: RenewalRequest) => object | Error = () =
     log: noLog,
     onRecall: (listener) => recall = listener,
     now: () => clock.ms,
-    timing: { tickMs: 2 ** 30 },
+    timing: { tickMs: 2 ** 30, requestsMin: 2 },
   });
   const draw = (account = "acc_1") => reserves.draw(account, QUOTE, 6);
   return {
