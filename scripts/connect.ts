@@ -1,7 +1,7 @@
 /**
  * `deno run -A scripts/connect.ts [--site <url>] [--client <name>] [--no-open] [--timeout <seconds>]`
  *
- * Gets an API key through the browser, as any program on a user's computer can: an example to copy from.
+ * Gets an API key through the browser, as any program on a user's computer can.
  * Only the key is written to stdout, so `export TOLLGATE_API_KEY="$(deno run -A
  * scripts/connect.ts)"` keeps it off the screen; messages go to stderr.
  *

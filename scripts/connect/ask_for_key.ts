@@ -8,7 +8,10 @@ export interface KeyRequest {
   readonly opensBrowser: boolean;
 }
 
-/** The whole flow: listen, open the browser, wait for the callback that has our state. */
+/**
+ * The whole of browser authorization, to copy from: listen, open the browser, wait for the callback that has our
+ * state.
+ */
 export async function askForKey(
   { site, client, timeoutMs, opensBrowser }: KeyRequest,
 ): Promise<string> {

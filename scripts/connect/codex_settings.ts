@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { parse, TomlError, type TomlTable } from "smol-toml";
-import { keyText, keyVariable, type ModelAddress } from "../../src/site/clients/client.ts";
+import { keyVariable, type ModelAddress, writtenKey } from "../../src/site/clients/client.ts";
 import { type CodexSettings, codexSettings } from "../../src/site/clients/codex.ts";
 import { type SettingsEdit, SettingsError } from "./settings_edit.ts";
 import { removeTable, writeValue, writtenValue } from "./toml_edit.ts";
@@ -10,7 +10,7 @@ import { removeTable, writeValue, writtenValue } from "./toml_edit.ts";
 export function codexEdits(folder: string, address: ModelAddress): SettingsEdit[] {
   return [
     configEdit(join(folder, "config.toml"), codexSettings(address)),
-    variableEdit(join(folder, ".env"), keyVariable(address), keyText(address)),
+    variableEdit(join(folder, ".env"), keyVariable(address), writtenKey(address)),
   ];
 }
 

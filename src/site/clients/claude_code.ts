@@ -1,15 +1,15 @@
 import {
   canChat,
   type Client,
-  keyText,
   keyVariable,
   type ModelAddress,
   rootUrl,
+  writtenKey,
 } from "./client.ts";
 import { shellQuote } from "./shell_quote.ts";
 
 /** The variable of Claude Code that has the key. */
-export const CLAUDE_KEY = "ANTHROPIC_AUTH_TOKEN";
+const CLAUDE_KEY = "ANTHROPIC_AUTH_TOKEN";
 /** The variable of Claude Code that says which gateway it uses. */
 export const CLAUDE_URL = "ANTHROPIC_BASE_URL";
 
@@ -26,7 +26,7 @@ export function claudeEnvironment(address: ModelAddress): Record<string, string>
   const { id } = address.model;
   return {
     [CLAUDE_URL]: rootUrl(address),
-    [CLAUDE_KEY]: keyText(address),
+    [CLAUDE_KEY]: writtenKey(address),
     ...Object.fromEntries(MODELS.map((name) => [name, id])),
   };
 }
@@ -42,10 +42,10 @@ export const claudeCode: Client = {
     );
     return {
       snippets: [
-        { language: "sh", note: "For one terminal", text: [...lines, "claude"].join("\n") },
+        { language: "sh", note: "In a terminal", text: [...lines, "claude"].join("\n") },
         {
           language: "json",
-          note: "For all: ~/.claude/settings.json",
+          note: "Or always: ~/.claude/settings.json",
           text: JSON.stringify({ env: environment }, null, 2),
         },
       ],

@@ -14,7 +14,7 @@ export interface ModelAddress {
 }
 
 /** A model of this gateway and what it can do, to tell which clients can use it. */
-export interface Connection extends ModelAddress {
+export interface ModelConnection extends ModelAddress {
   /** Paths under the base URL that are released. */
   readonly paths: ReadonlySet<string>;
   readonly model: ConnectedModel;
@@ -50,7 +50,7 @@ export interface Client {
   readonly id: string;
   readonly name: string;
   /** How to set it up; null where it cannot use the model. */
-  setUp(connection: Connection): Setup | null;
+  setUp(connection: ModelConnection): Setup | null;
 }
 
 export interface Setup {
@@ -62,7 +62,7 @@ export interface Setup {
 const PLACEHOLDER = "YOUR_API_KEY";
 
 /** The key to write into a file. */
-export function keyText({ key }: Pick<ModelAddress, "key">): string {
+export function writtenKey({ key }: Pick<ModelAddress, "key">): string {
   return key ?? PLACEHOLDER;
 }
 
@@ -78,7 +78,7 @@ export function rootUrl({ baseUrl }: Pick<ModelAddress, "baseUrl">): string {
 
 /** Whether the model takes part in conversations at the path, with all of the capabilities. */
 export function canChat(
-  { model, paths }: Connection,
+  { model, paths }: ModelConnection,
   path: string,
   ...capabilities: string[]
 ): boolean {
@@ -103,14 +103,8 @@ export function providerId({ service }: Pick<ModelAddress, "service">): string {
   return id === "" || TAKEN.has(id) ? `${id || "ai"}-gateway` : id;
 }
 
-/** A limit of the model that is one number. */
-export function numberLimit({ limits }: ConnectedModel, name: string): number | undefined {
-  const value = limits[name];
-  return typeof value === "number" ? value : undefined;
-}
-
 /** Whether the model makes vectors at the path that SDKs call. */
-export function embeds({ model, paths }: Connection): boolean {
+export function embeds({ model, paths }: ModelConnection): boolean {
   return model.type === "embedding" && paths.has("/embeddings");
 }
 

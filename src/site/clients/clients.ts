@@ -1,6 +1,6 @@
 import { anthropicSdk } from "./anthropic_sdk.ts";
 import { claudeCode } from "./claude_code.ts";
-import type { Client, Connection, Setup } from "./client.ts";
+import type { Client, ModelConnection, Setup } from "./client.ts";
 import { codex } from "./codex.ts";
 import { curl } from "./curl.ts";
 import { cline, continueEditor, zed } from "./editors.ts";
@@ -32,7 +32,7 @@ export interface ReadyClient extends Setup {
 }
 
 /** The clients that can use the model. */
-export function clientsFor(connection: Connection): ReadyClient[] {
+export function clientsFor(connection: ModelConnection): ReadyClient[] {
   return CLIENTS.flatMap((client) => {
     const setup = client.setUp(connection);
     return setup === null ? [] : [{ id: client.id, name: client.name, ...setup }];

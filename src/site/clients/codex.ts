@@ -23,7 +23,7 @@ export function codexSettings(address: ModelAddress): CodexSettings {
 }
 
 /** A line of TOML. The strings of JSON are strings of TOML too. */
-export function tomlLine([name, value]: readonly [string, string]): string {
+function tomlLine([name, value]: readonly [string, string]): string {
   return `${name} = ${JSON.stringify(value)}`;
 }
 

@@ -1,13 +1,15 @@
 import { codeTitle } from "../code_title.ts";
 import { CodeBox } from "../parts.tsx";
 import { clientsFor, exportCommand } from "./clients.ts";
-import { type Connection, keyVariable } from "./client.ts";
+import { keyVariable, type ModelConnection } from "./client.ts";
 
 /**
  * Clients to choose from, and what sets up the chosen one. The choice is a group of radio buttons and needs no
  * script; inside of a form it is its field `client`.
  */
-export function ConnectPanel({ connection, chosen }: { connection: Connection; chosen?: string }) {
+export function ConnectPanel(
+  { connection, chosen }: { connection: ModelConnection; chosen?: string },
+) {
   const clients = clientsFor(connection);
   const shown = clients.find(({ id }) => id === chosen) ?? clients[0];
   return (
@@ -41,7 +43,7 @@ export function ConnectPanel({ connection, chosen }: { connection: Connection; c
 }
 
 /** The command that puts the key where the snippets read it: the new key, or a placeholder. */
-export function KeyCommand({ connection }: { connection: Connection }) {
+export function KeyCommand({ connection }: { connection: ModelConnection }) {
   const variable = keyVariable(connection);
   return <CodeBox id="key-command" text={exportCommand(variable, connection.key ?? "sk-…")} />;
 }

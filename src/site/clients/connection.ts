@@ -1,14 +1,14 @@
 import type { Config, Model } from "../../platform/config/config.ts";
 import { routeOf } from "../console/catalogue.ts";
 import { bodyOf, FORMS } from "../console/playground/forms.ts";
-import type { Connection, ExampleRequest } from "./client.ts";
+import type { ExampleRequest, ModelConnection } from "./client.ts";
 
 /** How clients reach a model at a base URL; null where no endpoint for its type is released. */
 export function connectionTo(
   config: Config,
   model: Model,
   { baseUrl, key = null }: { baseUrl: string; key?: string | null },
-): Connection | null {
+): ModelConnection | null {
   const example = exampleRequest(config, model);
   if (example === null) return null;
   const released = config.routes.filter(({ stage }) => stage !== "planned");

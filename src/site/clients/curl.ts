@@ -1,14 +1,14 @@
 import {
   canChat,
   type Client,
-  type Connection,
   isTask,
   keyVariable,
+  type ModelConnection,
   type Snippet,
   takesFiles,
 } from "./client.ts";
 
-type Reached = Pick<Connection, "service" | "baseUrl">;
+type Reached = Pick<ModelConnection, "service" | "baseUrl">;
 
 interface CurlRequest {
   readonly path: string;

@@ -1,4 +1,5 @@
-import { canChat, type Client, keyText, numberLimit } from "./client.ts";
+import { numberLimit } from "../../model_types/limits.ts";
+import { canChat, type Client, writtenKey } from "./client.ts";
 
 /** What an editor is told of a model that has no configured limit. */
 const CONTEXT_TOKENS = 128_000;
@@ -54,7 +55,7 @@ export const continueEditor: Client = {
       "    provider: openai",
       `    model: ${JSON.stringify(model.id)}`,
       `    apiBase: ${baseUrl}`,
-      `    apiKey: ${keyText(connection)}`,
+      `    apiKey: ${writtenKey(connection)}`,
     ];
     const abilities = [
       ...model.capabilities.has("tools") ? ["tool_use"] : [],
@@ -76,7 +77,7 @@ export const cline: Client = {
     const lines = [
       "API Provider:  OpenAI Compatible",
       `Base URL:      ${connection.baseUrl}`,
-      `API Key:       ${keyText(connection)}`,
+      `API Key:       ${writtenKey(connection)}`,
       `Model ID:      ${connection.model.id}`,
     ];
     return { snippets: [{ language: "text", note: "Settings of Cline", text: lines.join("\n") }] };

@@ -1,9 +1,9 @@
 import {
   canChat,
   type Client,
-  type Connection,
   embeds,
   keyVariable,
+  type ModelConnection,
   type Setup,
 } from "./client.ts";
 import { twoLanguages } from "./two_languages.ts";
@@ -52,7 +52,7 @@ export const langchain: Client = {
   },
 };
 
-function programs(connection: Connection, call: Call): Setup {
+function programs(connection: ModelConnection, call: Call): Setup {
   const { made, typescript, python } = call;
   const [id, url, input] = [connection.model.id, connection.baseUrl, call.input]
     .map((text) => JSON.stringify(text));

@@ -1,11 +1,5 @@
-import {
-  canChat,
-  type Client,
-  type Connection,
-  keyVariable,
-  numberLimit,
-  providerId,
-} from "./client.ts";
+import { numberLimit } from "../../model_types/limits.ts";
+import { canChat, type Client, keyVariable, type ModelConnection, providerId } from "./client.ts";
 
 export const opencode: Client = {
   id: "opencode",
@@ -22,7 +16,7 @@ export const opencode: Client = {
   },
 };
 
-function opencodeSettings(connection: Connection) {
+function opencodeSettings(connection: ModelConnection) {
   const { service, baseUrl, model } = connection;
   const id = providerId(connection);
   const context = numberLimit(model, "context_tokens");

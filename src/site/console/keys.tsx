@@ -128,7 +128,7 @@ function UseKey({ c, reader, apiKey }: { c: SiteContext; reader: ModelReader; ap
   const connection = model && connectionTo(config, model, { baseUrl: baseUrlOf(c), key: apiKey });
   if (!connection) return null;
   return (
-    <div class="stack-s">
+    <div class="stack">
       <p class="soft">
         Set it in your environment and connect a client, here to {connection.model.name}.{" "}
         <a href="/docs/connect">Other models</a>

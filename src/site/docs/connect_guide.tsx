@@ -1,7 +1,7 @@
 import type { Child } from "hono/jsx";
 import { isVisible, type ModelReader, statusAt } from "../../platform/config/config.ts";
 import { baseUrlOf } from "../base_url.ts";
-import type { Connection } from "../clients/client.ts";
+import type { ModelConnection } from "../clients/client.ts";
 import { ConnectPanel, KeyCommand } from "../clients/connect_panel.tsx";
 import { connectionTo } from "../clients/connection.ts";
 import type { SiteContext } from "../context.ts";
@@ -24,7 +24,7 @@ export function withClients(
 }
 
 /** Every model that the reader can use. */
-function connectionsFor(c: SiteContext, account: ModelReader): Connection[] {
+function connectionsFor(c: SiteContext, account: ModelReader): ModelConnection[] {
   const { config } = c.env;
   const baseUrl = baseUrlOf(c);
   const now = Date.now();
@@ -33,7 +33,7 @@ function connectionsFor(c: SiteContext, account: ModelReader): Connection[] {
     .flatMap((model) => connectionTo(config, model, { baseUrl }) ?? []);
 }
 
-function Clients({ c, connections }: { c: SiteContext; connections: readonly Connection[] }) {
+function Clients({ c, connections }: { c: SiteContext; connections: readonly ModelConnection[] }) {
   const wanted = c.req.query("model");
   const connection = connections.find(({ model }) => model.id === wanted) ??
     connections.find(({ model }) => model.type === "chat") ?? connections[0];
@@ -41,7 +41,8 @@ function Clients({ c, connections }: { c: SiteContext; connections: readonly Con
   return (
     <>
       <p>
-        Create an API key in the <a href="/console/keys">console</a>, and set it in your environment:
+        Create an API key in the{" "}
+        <a href="/console/keys">console</a>, and set it in your environment:
       </p>
       <KeyCommand connection={connection} />
       <form method="get" action={c.req.path} class="stack">
