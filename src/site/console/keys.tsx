@@ -20,7 +20,7 @@ import { connectionTo } from "../clients/connection.ts";
 import { personOf, type SiteContext } from "../context.ts";
 import { readSiteForm } from "../form.ts";
 import { plural } from "../format.ts";
-import { Badge, ConfirmForm, CopyButton, Empty, Form, Notice } from "../parts.tsx";
+import { Badge, ConfirmForm, Empty, Form, Notice } from "../parts.tsx";
 import { seeOther, seeOtherWith } from "../respond.ts";
 import { Time } from "../time.tsx";
 import { sessionSecretOf } from "../visitor.ts";
@@ -37,6 +37,8 @@ import {
   KeySpent,
   readKeyForm,
 } from "./key_form.tsx";
+import { LastUsed } from "./last_used.tsx";
+import { SecretText } from "./secret_text.tsx";
 import { Head, sendConsole, TableCard } from "./shell.tsx";
 
 const PATH = KEYS;
@@ -106,10 +108,7 @@ export function createdKeyPage({ database }: ConsoleDeps) {
         <Head title={<>API key created: {name}</>} />
         <section class="card stack">
           <Notice kind="warn">Copy this key now. You won't be able to see it again.</Notice>
-          <div class="secret">
-            <code id="new-key" aria-label="API key">{key}</code>
-            <CopyButton target="#new-key" />
-          </div>
+          <SecretText id="new-key" label="API key" text={key} />
           <UseKey c={c} reader={reader} apiKey={key} />
           <div>
             <a class="button" href={PATH}>Done</a>
@@ -218,9 +217,7 @@ function KeyTable({ c, keys }: { c: SiteContext; keys: readonly ApiKey[] }) {
               <Time at={key.created} as="date" />
             </td>
             <td data-label="Last used">
-              {key.last_used === null
-                ? <span class="faint">Never</span>
-                : <Time at={key.last_used} as="relative" />}
+              <LastUsed at={key.last_used} />
             </td>
             <td data-label="Spent" class="right">
               <KeySpent apiKey={key} currency={c.env.config.service} />
