@@ -83,7 +83,13 @@ function getKey({ site, client, timeout, ...options }: Options, name: string): P
 async function configure(options: Options): Promise<void> {
   const { site, remove, model: wanted } = options;
   const isDry = options["dry-run"];
-  const reached = await readService(site);
+  const reached = await readService(site).catch((error) => {
+    // Settings are named after the service, which only the gateway knows.
+    const hint = remove
+      ? " The files of before are kept beside the settings: *.before-connect"
+      : "";
+    throw new Error(`${error.message}${hint}`);
+  });
   const editsFor = (key: string | null, model: string) =>
     options.configure.flatMap((name) => CLIENTS[name]!({ ...reached, key, model: { id: model } }));
   if (remove) {

@@ -29,9 +29,9 @@ export function chooseModel(models: readonly ListedModel[], wanted: string | und
   throw new Error(
     usable.length === 0
       ? "Your account has no chat model with tools and streaming, which coding agents need."
-      : `The model "${wanted}" is none that coding agents can use: choose one of ${
+      : `Coding agents cannot use the model "${wanted}": run this again with one of ${
         usable.join(", ")
-      }.`,
+      }. Nothing was written; the key that this computer had before no longer works.`,
   );
 }
 

@@ -98,7 +98,10 @@ const TAKEN = new Set([
 
 /** The name of the gateway in settings of clients: "Acme AI" is `acme-ai`. */
 export function providerId({ service }: Pick<ModelAddress, "service">): string {
-  const id = service.normalize("NFKD").toLowerCase().replace(/[^a-z0-9]+/g, "-")
+  const id = service.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().replace(
+    /[^a-z0-9]+/g,
+    "-",
+  )
     .replace(/^-|-$/g, "");
   return id === "" || TAKEN.has(id) ? `${id || "ai"}-gateway` : id;
 }

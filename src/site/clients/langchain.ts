@@ -24,7 +24,7 @@ const CHAT: Call = {
   made: "ChatOpenAI",
   input: "Hello!",
   typescript: { method: "invoke", shown: "answer.text" },
-  python: { method: "invoke", shown: "answer.text" },
+  python: { method: "invoke", shown: "answer.content" },
 };
 
 const EMBEDDING: Omit<Call, "input"> = {
