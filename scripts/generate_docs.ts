@@ -1,6 +1,6 @@
 /**
  * Writes the parts of the documentation that are made from the source: endpoints, error codes, log messages,
- * metrics, commands and the list of decisions. They stand between `<!-- generated: … -->` and `<!-- end -->`. Explanations, where a table has a
+ * metrics, commands, settings of clients and the list of decisions. They stand between `<!-- generated: … -->` and `<!-- end -->`. Explanations, where a table has a
  * column of them, are written by hand and kept. `--check` fails when a page is stale; a missing explanation is a warning.
  */
 import { fileURLToPath } from "node:url";
@@ -8,6 +8,7 @@ import { COMMANDS } from "../src/cli/main.ts";
 import { apiErrorTable } from "../src/http/error_status.ts";
 import { AREAS } from "../src/http/routes/registry.ts";
 import type { RouteAuth } from "../src/http/routes/route.ts";
+import { CLIENTS_PAGE, fillInClients } from "./clients_page.ts";
 import { logMessages, metrics, type Source } from "./read_source.ts";
 
 const ROOT = new URL("../", import.meta.url);
@@ -152,18 +153,23 @@ function emptyExplanations(page: string): string[] {
 
 async function main(check: boolean): Promise<void> {
   let isStale = false;
-  for (const table of tablesOf(await readSources(), await readDecisions())) {
-    const url = new URL(table.page, ROOT);
+  const tables = tablesOf(await readSources(), await readDecisions());
+  const parts = [
+    ...tables.map((table) => ({ page: table.page, write: (page: string) => fillIn(page, table) })),
+    { page: CLIENTS_PAGE, write: fillInClients },
+  ];
+  for (const { page, write } of parts) {
+    const url = new URL(page, ROOT);
     const present = await Deno.readTextFile(url);
-    const written = fillIn(present, table);
+    const written = write(present);
     if (!check) {
       await Deno.writeTextFile(fileURLToPath(url), written);
     } else if (written !== present) {
-      console.error(`${table.page} is stale: run \`deno task generate\`.`);
+      console.error(`${page} is stale: run \`deno task generate\`.`);
       isStale = true;
     }
     for (const line of emptyExplanations(written)) {
-      console.error(`${table.page}: explain ${line}`);
+      console.error(`${page}: explain ${line}`);
     }
   }
   if (isStale) Deno.exit(1);

@@ -1,5 +1,11 @@
 import { isModelType } from "../model_types/model_types.ts";
-import { type Config, isVisible, type Model, statusAt } from "../platform/config/config.ts";
+import {
+  type Config,
+  isVisible,
+  type Model,
+  type ModelReader,
+  statusAt,
+} from "../platform/config/config.ts";
 
 /** Models of the examples are those of the shipped configuration: `sim-` and the type. */
 const SAMPLE_MODEL = /^sim-(\w+)$/;
@@ -35,7 +41,7 @@ function sampledModel(config: Config, name: unknown): Model | undefined {
 export function exampleModel(
   config: Config,
   type: Model["type"],
-  account: { id: string; plan: string } = { id: "", plan: "free" },
+  account: ModelReader = { id: "", plan: "free" },
 ): Model | undefined {
   const now = Date.now();
   return [...config.models.values()].find((model) =>

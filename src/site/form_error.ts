@@ -6,6 +6,11 @@ export interface FormError {
   readonly field: string | null;
 }
 
+/** The message for one field, or with null for the whole form. */
+export function messageAt(error: FormError | undefined, field: string | null): string | null {
+  return error?.field === field ? error.message : null;
+}
+
 /** Labels of a form's fields by their names in the API. */
 export type FieldLabels = Readonly<Record<string, string>>;
 

@@ -1,57 +1,28 @@
 import assert from "node:assert/strict";
 import { browserTest } from "../helpers/chromium.ts";
+import { startConnect } from "../helpers/connect_client.ts";
 import { openGateway } from "../helpers/open_gateway.ts";
 import { PASSWORD } from "../helpers/visitor.ts";
-
-const ROOT = new URL("../../", import.meta.url).pathname;
-
-/** The reference client as a person runs it, and the address it asks them to open. */
-async function startClient(site: string) {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", "scripts/connect.ts", "--no-open", "--site", site],
-    cwd: ROOT,
-    stdin: "null",
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-  let said = "";
-  const entry = Promise.withResolvers<string>();
-  const listening = (async () => {
-    for await (const text of child.stderr.pipeThrough(new TextDecoderStream())) {
-      said += text;
-      const address = /(http:\S+browser-auth\S+)\n/.exec(said)?.[1];
-      if (address !== undefined) entry.resolve(address);
-    }
-  })();
-  const output = new Response(child.stdout).text();
-  return {
-    entry: await entry.promise,
-    async end() {
-      const { code } = await child.status;
-      await listening;
-      return { code, said, output: (await output).trim() };
-    },
-  };
-}
 
 for (const decision of ["Allow", "Deny"] as const) {
   browserTest(`the reference client, when the person chooses ${decision}`, async (browser) => {
     await using gateway = await openGateway();
-    const client = await startClient(gateway.address);
+    const client = startConnect(gateway.address);
+    const entry = await client.entry;
     // A request with the right port and a guessed state is refused.
-    const port = new URL(new URL(client.entry).searchParams.get("redirect_uri")!).port;
+    const port = new URL(new URL(entry).searchParams.get("redirect_uri")!).port;
     const forged = await fetch(`http://127.0.0.1:${port}/callback?api_key=sk-evil&state=guess`);
     assert.equal(forged.status, 400);
     await forged.body?.cancel();
 
     const page = await browser.openPage();
-    await page.goto(client.entry);
+    await page.goto(entry);
     await page.getByRole("link", { name: "Create an account" }).click();
     await page.getByLabel("Email").fill("ann@example.com");
     await page.getByLabel("Password").fill(PASSWORD);
     await page.getByRole("button", { name: "Create account" }).click();
     await page.getByRole("button", { name: decision }).click();
-    const { code, said, output } = await client.end();
+    const { code, said, output } = await client.ended;
     if (decision === "Deny") {
       assert.equal(code, 1);
       assert.match(said, /denied in the browser/);

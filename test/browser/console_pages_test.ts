@@ -57,6 +57,8 @@ async function furnish(gateway: ConsoleGateway, receiver: string): Promise<strin
     ...types.map((type) => `/console/models/sim-${type}`),
     "/console/requests",
     `/console/requests/${receipt}`,
+    "/console/usage",
+    "/console/usage?by=key",
     "/console/tasks",
     task,
     "/console/webhooks",

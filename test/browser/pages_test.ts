@@ -17,7 +17,7 @@ const OPEN = [
   "/docs/webhooks",
   "/docs/billing",
   "/docs/errors",
-  "/docs/sdks",
+  "/docs/connect",
   "/docs/browser-authorization",
   "/docs/reference",
   "/docs/operator",

@@ -1,6 +1,9 @@
-/** Claude Code and Codex CLI from npm, unchanged and without a terminal, on the simulator. */
+/** Coding agents from npm, unchanged and without a terminal, on the simulator, set up as the site shows it. */
 import assert from "node:assert/strict";
+import { join } from "node:path";
+import { shellQuote } from "../../src/site/clients/shell_quote.ts";
 import { type ChatGateway, type Json, openChatGateway } from "../helpers/chat_gateway.ts";
+import { setupOf } from "../helpers/client_setups.ts";
 import { findCodingAgents, runAgent } from "../helpers/coding_agents.ts";
 
 const CONFIG = `
@@ -23,12 +26,18 @@ prices:
 const programs = await findCodingAgents();
 if (programs === null) {
   console.error(
-    "SKIPPED: Claude Code and Codex CLI are not tried, because npm cannot download them here.",
+    "SKIPPED: Claude Code, Codex CLI, opencode and Continue are not tried, because npm cannot download them here.",
   );
 }
 const ignore = programs === null;
 
-/** A folder with a note, and a gateway to talk to. */
+/** A test does not download updates or report how it went. */
+const QUIET = { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1", DISABLE_AUTOUPDATER: "1" };
+// The test's folder is the sandbox: containers seldom allow one inside of them.
+const CODEX = "exec --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox --json";
+const CLAUDE = "--output-format json --allowedTools Read -p";
+
+/** A home with a note in it, and a gateway to talk to. */
 async function open(): Promise<{ gateway: ChatGateway; folder: string } & AsyncDisposable> {
   const parts = new AsyncDisposableStack();
   const folder = await Deno.makeTempDir({ prefix: "tollgate-agent-" });
@@ -36,6 +45,12 @@ async function open(): Promise<{ gateway: ChatGateway; folder: string } & AsyncD
   await Deno.writeTextFile(`${folder}/note.txt`, "The secret word is heron.\n");
   const gateway = parts.use(await openChatGateway({ config: CONFIG }));
   return { gateway, folder, [Symbol.asyncDispose]: () => parts.disposeAsync() };
+}
+
+async function writeFile(folder: string, name: string, text: string): Promise<void> {
+  const path = join(folder, name);
+  await Deno.mkdir(join(path, ".."), { recursive: true });
+  await Deno.writeTextFile(path, text);
 }
 
 /** Receipts of all requests, each paid; the agent made at least so many. */
@@ -52,18 +67,11 @@ Deno.test({
   async fn() {
     await using place = await open();
     const { gateway, folder } = place;
+    const [commands] = setupOf(gateway, "talk", "claude-code");
     const ask = async (prompt: string): Promise<Json> => {
-      const text = await runAgent({
-        program: `${programs}/claude`,
-        args: ["-p", prompt, "--output-format", "json", "--allowedTools", "Read"],
-        environment: {
-          ANTHROPIC_BASE_URL: gateway.address,
-          ANTHROPIC_AUTH_TOKEN: gateway.key,
-          ANTHROPIC_MODEL: "talk",
-          ANTHROPIC_DEFAULT_HAIKU_MODEL: "talk",
-          CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
-          DISABLE_AUTOUPDATER: "1",
-        },
+      const text = await runAgent(programs!, {
+        command: `${commands} ${CLAUDE} ${shellQuote(prompt)}`,
+        environment: { TOLLGATE_API_KEY: gateway.key, ...QUIET },
         folder,
       });
       return JSON.parse(text);
@@ -79,35 +87,32 @@ Deno.test({
 });
 
 Deno.test({
+  name: "Claude Code answers with the settings file that is shown",
+  ignore,
+  async fn() {
+    await using place = await open();
+    const { gateway, folder } = place;
+    const [, settings] = setupOf(gateway, "talk", "claude-code");
+    await writeFile(folder, ".claude/settings.json", settings!);
+    const command = `claude ${CLAUDE} 'Say something about tides.'`;
+    const said = JSON.parse(await runAgent(programs!, { command, environment: QUIET, folder }));
+    assert.match(said.result, /simulator/);
+    await assertReceipts(gateway, 1);
+  },
+});
+
+Deno.test({
   name: "Codex CLI answers a question, runs a command on a file, and leaves receipts",
   ignore,
   async fn() {
     await using place = await open();
     const { gateway, folder } = place;
-    await Deno.mkdir(`${folder}/.codex`);
-    await Deno.writeTextFile(
-      `${folder}/.codex/config.toml`,
-      `model = "talk"
-model_provider = "gate"
-[model_providers.gate]
-name = "Gate"
-base_url = "${gateway.address}/v1"
-env_key = "GATE_KEY"
-wire_api = "responses"
-`,
-    );
+    const [settings, codex] = setupOf(gateway, "talk", "codex");
+    await writeFile(folder, ".codex/config.toml", settings!);
     const ask = async (prompt: string): Promise<Json[]> => {
-      const text = await runAgent({
-        program: `${programs}/codex`,
-        // The test's folder is the sandbox: containers seldom allow one inside of them.
-        args: [
-          "exec",
-          "--skip-git-repo-check",
-          "--dangerously-bypass-approvals-and-sandbox",
-          "--json",
-          prompt,
-        ],
-        environment: { GATE_KEY: gateway.key },
+      const text = await runAgent(programs!, {
+        command: `${codex} ${CODEX} ${shellQuote(prompt)}`,
+        environment: { TOLLGATE_API_KEY: gateway.key },
         folder,
       });
       return text.trim().split("\n").map((line) => JSON.parse(line).item).filter(Boolean);
@@ -119,5 +124,45 @@ wire_api = "responses"
     assert.match(command.aggregated_output, /secret word is heron/);
     assert.match(items.at(-1).text, /secret word is heron/);
     await assertReceipts(gateway, 3);
+  },
+});
+
+Deno.test({
+  name: "opencode answers a question and reads a file with its tool",
+  ignore,
+  async fn() {
+    await using place = await open();
+    const { gateway, folder } = place;
+    const [settings, opencode] = setupOf(gateway, "talk", "opencode");
+    await writeFile(folder, "opencode.json", settings!);
+    // It puts a message with spaces in quotes, and with it the quotes in it.
+    const ask = (prompt: string) =>
+      runAgent(programs!, {
+        command: `${opencode} run ${prompt.split(" ").map(shellQuote).join(" ")}`,
+        environment: {
+          TOLLGATE_API_KEY: gateway.key,
+          OPENCODE_DISABLE_AUTOUPDATE: "1",
+          OPENCODE_DISABLE_MODELS_FETCH: "1",
+          OPENCODE_DISABLE_DEFAULT_PLUGINS: "1",
+        },
+        folder,
+      });
+    assert.match(await ask("Say something about tides."), /simulator/);
+    assert.match(await ask(`Do read({"filePath":"${folder}/note.txt"})`), /secret word is heron/);
+    await assertReceipts(gateway, 3);
+  },
+});
+
+Deno.test({
+  name: "Continue answers a question",
+  ignore,
+  async fn() {
+    await using place = await open();
+    const { gateway, folder } = place;
+    const [settings] = setupOf(gateway, "talk", "continue");
+    await writeFile(folder, ".continue/config.yaml", settings!);
+    const command = "cn -p 'Say something about tides.'";
+    assert.match(await runAgent(programs!, { command, folder }), /simulator/);
+    await assertReceipts(gateway, 1);
   },
 });

@@ -1,7 +1,12 @@
 import { fileURLToPath } from "node:url";
 
 /** What is tried, at fixed versions: a new one is tried on purpose, not by chance. */
-const PACKAGES = ["@anthropic-ai/claude-code@2.1.197", "@openai/codex@0.166.0"];
+const PACKAGES = [
+  "@anthropic-ai/claude-code@2.1.197",
+  "@openai/codex@0.166.0",
+  "opencode-ai@1.18.18",
+  "@continuedev/cli@1.5.47",
+];
 const FOLDER = fileURLToPath(new URL("../../.cache/agents/", import.meta.url));
 const INSTALLED = `${FOLDER}installed.json`;
 const TIMEOUT_MS = 120_000;
@@ -30,26 +35,30 @@ export async function findCodingAgents(): Promise<string | null> {
 }
 
 export interface AgentRun {
-  readonly program: string;
-  readonly args: readonly string[];
+  /** A command for a shell, in which the agents are programs. */
+  readonly command: string;
   /** Nothing else of our own environment reaches the program: a key in it would be used. */
-  readonly environment: Readonly<Record<string, string>>;
+  readonly environment?: Readonly<Record<string, string>>;
+  /** The home of the person who runs it, and where they are. */
   readonly folder: string;
 }
 
 /** Runs an agent without a terminal; its output, or an error with it. */
-export async function runAgent({ program, args, environment, folder }: AgentRun): Promise<string> {
-  const { success, stdout, stderr } = await new Deno.Command(program, {
-    args: [...args],
+export async function runAgent(
+  programs: string,
+  { command, environment, folder }: AgentRun,
+): Promise<string> {
+  const { success, stdout, stderr } = await new Deno.Command("sh", {
+    args: ["-c", command],
     cwd: folder,
     clearEnv: true,
-    env: { PATH: Deno.env.get("PATH")!, HOME: folder, ...environment },
+    env: { PATH: `${programs}:${Deno.env.get("PATH")}`, HOME: folder, ...environment },
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
     signal: AbortSignal.timeout(TIMEOUT_MS),
   }).output();
   const text = new TextDecoder().decode(stdout);
-  if (!success) throw new Error(`${program} failed: ${text}${new TextDecoder().decode(stderr)}`);
+  if (!success) throw new Error(`${command} failed: ${text}${new TextDecoder().decode(stderr)}`);
   return text;
 }

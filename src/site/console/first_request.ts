@@ -1,5 +1,5 @@
 import type { PricedAccount } from "../../domain/pricing/find_price.ts";
-import { isVisible, statusAt } from "../../platform/config/config.ts";
+import { exampleModel } from "../../http/example_of.ts";
 import type { SiteContext } from "../context.ts";
 import { chatCurl } from "../curl_example.ts";
 
@@ -8,10 +8,6 @@ export function firstRequest(
   c: SiteContext,
   account: PricedAccount,
 ): { curl: string; model: string } | null {
-  const { models } = c.env.config;
-  const now = Date.now();
-  const model = [...models.values()].find((each) =>
-    each.type === "chat" && statusAt(each, now) !== "unavailable" && isVisible(each, account)
-  );
+  const model = exampleModel(c.env.config, "chat", account);
   return model === undefined ? null : { curl: chatCurl(c, model.id), model: model.id };
 }

@@ -6,13 +6,14 @@ import {
   requireKnownModels,
 } from "../../domain/accounts/key_restrictions.ts";
 import type { Config } from "../../platform/config/config.ts";
-import type { FieldLabels, FormError } from "../form_error.ts";
+import { type FieldLabels, type FormError, messageAt } from "../form_error.ts";
 import type { MoneyFormat } from "../format.ts";
 import { Money } from "../money.tsx";
 import { Badge, Field, Notice, Select } from "../parts.tsx";
 import { readableName } from "../readable_name.ts";
 import { keyForm } from "../request_forms.ts";
 import { Time } from "../time.tsx";
+import { NameField } from "./name_field.tsx";
 
 export type KeyFields = Readonly<Record<string, string>>;
 
@@ -80,24 +81,17 @@ export function toKeyFields(key: ApiKey): KeyFields {
 export function KeyNameField(
   { fields, error }: { fields: KeyFields; error: FormError | undefined },
 ) {
-  return (
-    <Field
-      name="name"
-      label="Name"
-      placeholder="e.g. production"
-      value={fields.name}
-      error={error?.field === "name" ? error.message : null}
-      {...keyForm.limits("name")}
-      autocomplete="off"
-    />
-  );
+  return <NameField form={keyForm} value={fields.name} example="production" error={error} />;
 }
 
 /** What the key may do. */
 export function KeyRestrictionFields(
   { fields, error }: { fields: KeyFields; error: FormError | undefined },
 ) {
-  const errorOf = (field: string) => error?.field === field ? error.message : null;
+  const describe = (field: string) => ({
+    label: KEY_LABELS[field]!,
+    error: messageAt(error, field),
+  });
   const isElsewhere = error !== undefined && !Object.hasOwn(KEY_LABELS, error.field ?? "");
   return (
     <>
@@ -105,45 +99,39 @@ export function KeyRestrictionFields(
       <div class="grid field-grid">
         <Field
           name="expires_on"
-          label="Expires on"
           type="date"
           hint="At the beginning of the day, UTC. Empty: never."
           value={fields.expires_on}
-          error={errorOf("expires_at")}
+          {...describe("expires_at")}
         />
         <Field
           name="models"
-          label="Models"
           hint="Separated by commas; * is any text. Empty: all models."
           value={fields.models}
-          error={errorOf("models")}
+          {...describe("models")}
         />
-        <RateField
-          name="requests_per_minute"
-          label="Requests per minute"
-          fields={fields}
-          error={error}
-        />
-        <RateField
-          name="tokens_per_minute"
-          label="Tokens per minute"
-          fields={fields}
-          error={error}
-        />
+        {(["requests_per_minute", "tokens_per_minute"] as const).map((name) => (
+          <Field
+            name={name}
+            type="number"
+            min={1}
+            hint="Your plan's limit applies too."
+            value={fields[name]}
+            {...describe(`limits.${name}`)}
+          />
+        ))}
         <Field
           name="allowed_ips"
-          label="IP addresses"
           hint="Addresses and networks, such as 203.0.113.7 or 10.0.0.0/8. Empty: any."
           value={fields.allowed_ips}
-          error={errorOf("allowed_ips")}
+          {...describe("allowed_ips")}
         />
         <Field
           name="budget_amount"
-          label="Budget"
           inputmode="decimal"
           placeholder="25.00"
           value={fields.budget_amount}
-          error={errorOf("budget.amount")}
+          {...describe("budget.amount")}
         />
         <Select
           name="budget_period"
@@ -157,27 +145,6 @@ export function KeyRestrictionFields(
         <span>Never keep the bodies of its requests</span>
       </label>
     </>
-  );
-}
-
-function RateField(
-  { name, label, fields, error }: {
-    name: "requests_per_minute" | "tokens_per_minute";
-    label: string;
-    fields: KeyFields;
-    error: FormError | undefined;
-  },
-) {
-  return (
-    <Field
-      name={name}
-      label={label}
-      type="number"
-      min={1}
-      hint="Your plan's limit applies too."
-      value={fields[name]}
-      error={error?.field === `limits.${name}` ? error.message : null}
-    />
   );
 }
 

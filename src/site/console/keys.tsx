@@ -7,15 +7,20 @@ import {
   OWN_KEYS_MAX,
 } from "../../domain/accounts/api_keys.ts";
 import { audited } from "../../domain/audit/audit.ts";
+import { exampleModel } from "../../http/example_of.ts";
+import type { ModelReader } from "../../platform/config/config.ts";
+import { modelFilter } from "../../domain/accounts/key_restrictions.ts";
 import { mustStillBeSignedIn } from "../../domain/accounts/people.ts";
 import { stashText, takeStash } from "../../domain/accounts/session_stash.ts";
 import { issueKey, withdrawKey } from "../../workflows/accounts/manage_keys.ts";
 import { memberOf } from "../actor.ts";
-import { apiKeyVariable } from "../api_key_variable.ts";
+import { baseUrlOf } from "../base_url.ts";
+import { ConnectPanel, KeyCommand } from "../clients/connect_panel.tsx";
+import { connectionTo } from "../clients/connection.ts";
 import { personOf, type SiteContext } from "../context.ts";
 import { readSiteForm } from "../form.ts";
 import { plural } from "../format.ts";
-import { Badge, CodeBox, ConfirmForm, CopyButton, Empty, Form, Notice } from "../parts.tsx";
+import { Badge, ConfirmForm, Empty, Form, Notice } from "../parts.tsx";
 import { seeOther, seeOtherWith } from "../respond.ts";
 import { Time } from "../time.tsx";
 import { sessionSecretOf } from "../visitor.ts";
@@ -32,7 +37,8 @@ import {
   KeySpent,
   readKeyForm,
 } from "./key_form.tsx";
-import { firstRequest } from "./first_request.ts";
+import { LastUsed } from "./last_used.tsx";
+import { SecretText } from "./secret_text.tsx";
 import { Head, sendConsole, TableCard } from "./shell.tsx";
 
 const PATH = KEYS;
@@ -47,7 +53,11 @@ export function keysPage({ database }: ConsoleDeps) {
   };
 }
 
-const StashedKey = z.object({ name: z.string(), key: z.string() });
+const StashedKey = z.object({
+  name: z.string(),
+  key: z.string(),
+  models: z.array(z.string()).nullable(),
+});
 
 /** POST /console/keys: the key waits in the session's stash for the page that shows it once. */
 export function createKeyPage(deps: ConsoleDeps) {
@@ -70,7 +80,7 @@ export function createKeyPage(deps: ConsoleDeps) {
     const ticket = await audited(deps, memberOf(c), async (change) => {
       await mustStillBeSignedIn(change.sql, person);
       const { key } = await issueKey(change, { ...wanted, account, maxKeys: OWN_KEYS_MAX });
-      const created: z.infer<typeof StashedKey> = { name, key };
+      const created: z.infer<typeof StashedKey> = { name, key, models: wanted.models };
       return await stashText(change.sql, sessionSecretOf(c), JSON.stringify(created));
     });
     return seeOther(`${PATH}/created?${new URLSearchParams({ ticket })}`);
@@ -85,10 +95,12 @@ export function createdKeyPage({ database }: ConsoleDeps) {
     if (stashed === null) {
       return seeOtherWith(c, PATH, "info", "This key was already shown. It cannot be shown again.");
     }
-    const { name, key } = StashedKey.parse(JSON.parse(stashed));
-    const example = firstRequest(c, await pricedAccountOf(c, { database }));
+    const { name, key, models } = StashedKey.parse(JSON.parse(stashed));
+    const reader = {
+      ...await pricedAccountOf(c, { database }),
+      allowsModel: models && modelFilter(models),
+    };
     const keys = await listKeys(database.sql, personOf(c).account);
-    const variable = apiKeyVariable(c.env.config.service.name);
     return sendConsole(
       c,
       { section: "keys", title: "API key created" },
@@ -96,17 +108,8 @@ export function createdKeyPage({ database }: ConsoleDeps) {
         <Head title={<>API key created: {name}</>} />
         <section class="card stack">
           <Notice kind="warn">Copy this key now. You won't be able to see it again.</Notice>
-          <div class="secret">
-            <code id="new-key" aria-label="API key">{key}</code>
-            <CopyButton target="#new-key" />
-          </div>
-          {example !== null && (
-            <div class="stack-s">
-              <p class="soft">Set it in your environment and send a request:</p>
-              <CodeBox id="new-key-env" text={`export ${variable}='${key}'`} />
-              <CodeBox id="new-key-request" text={example.curl} />
-            </div>
-          )}
+          <SecretText id="new-key" label="API key" text={key} />
+          <UseKey c={c} reader={reader} apiKey={key} />
           <div>
             <a class="button" href={PATH}>Done</a>
           </div>
@@ -115,6 +118,24 @@ export function createdKeyPage({ database }: ConsoleDeps) {
       </>,
     );
   };
+}
+
+/** How to use a new key with a chat model. Its settings contain the key, which this page shows anyway. */
+function UseKey({ c, reader, apiKey }: { c: SiteContext; reader: ModelReader; apiKey: string }) {
+  const { config } = c.env;
+  const model = exampleModel(config, "chat", reader);
+  const connection = model && connectionTo(config, model, { baseUrl: baseUrlOf(c), key: apiKey });
+  if (!connection) return null;
+  return (
+    <div class="stack">
+      <p class="soft">
+        Set it in your environment and connect a client, here to {connection.model.name}.{" "}
+        <a href="/docs/connect">Other models</a>
+      </p>
+      <KeyCommand connection={connection} />
+      <ConnectPanel connection={connection} />
+    </div>
+  );
 }
 
 /** POST /console/keys/{id}/revoke */
@@ -196,9 +217,7 @@ function KeyTable({ c, keys }: { c: SiteContext; keys: readonly ApiKey[] }) {
               <Time at={key.created} as="date" />
             </td>
             <td data-label="Last used">
-              {key.last_used === null
-                ? <span class="faint">Never</span>
-                : <Time at={key.last_used} as="relative" />}
+              <LastUsed at={key.last_used} />
             </td>
             <td data-label="Spent" class="right">
               <KeySpent apiKey={key} currency={c.env.config.service} />

@@ -1,16 +1,18 @@
 import { readStash } from "../../domain/accounts/session_stash.ts";
 import { announcedPrices, type PricedAccount } from "../../domain/pricing/find_price.ts";
+import { baseUrlOf } from "../base_url.ts";
+import { keyVariable } from "../clients/client.ts";
+import { ConnectPanel } from "../clients/connect_panel.tsx";
+import { connectionTo } from "../clients/connection.ts";
 import type { SiteContext } from "../context.ts";
-import { curlExample } from "../curl_example.ts";
 import { formatCount } from "../format.ts";
-import { Badge, CodeBox, Notice } from "../parts.tsx";
+import { Badge, Notice } from "../parts.tsx";
 import { sessionSecretOf } from "../visitor.ts";
 import { pricedAccountOf } from "./account.ts";
 import { type Offer, offerOf, routeOf } from "./catalogue.ts";
 import type { ConsoleDeps } from "./deps.ts";
 import { readableName } from "../readable_name.ts";
 import { ModelStatusBadge } from "./models.tsx";
-import { bodyOf, FORMS } from "./playground/forms.ts";
 import { Playground, type PlaygroundProps } from "./playground/playground.tsx";
 import type { Fields } from "./playground/fields.ts";
 import { priceLines, stagePriceLines } from "./price_text.ts";
@@ -72,13 +74,24 @@ export function sendModel(
           <FactCards offer={offer} />
         </aside>
       </div>
-      {route !== null && (
-        <section class="stack">
-          <h2>API example</h2>
-          <CodeBox id="api-example" text={exampleOf(c, offer, route)} />
-        </section>
-      )}
+      <Connect c={c} offer={offer} />
     </>,
+  );
+}
+
+function Connect({ c, offer: { model } }: { c: SiteContext; offer: Offer }) {
+  const connection = connectionTo(c.env.config, model, { baseUrl: baseUrlOf(c) });
+  if (connection === null) return null;
+  return (
+    <section class="stack" id="connect">
+      <h2>Connect</h2>
+      <p class="soft">
+        With an <a href="/console/keys">API key</a> in{" "}
+        <code>{keyVariable(connection)}</code>, these work as they are.{" "}
+        <a href="/docs/connect">About connecting clients</a>
+      </p>
+      <ConnectPanel connection={connection} chosen={c.req.query("client")} />
+    </section>
   );
 }
 
@@ -201,15 +214,3 @@ const LIMITS: Readonly<Record<string, readonly [name: string, unit: string]>> = 
   max_input_tokens: ["Max text", " tokens"],
   max_dimensions: ["Max dimensions", ""],
 };
-
-/** A request that the API accepts, from the model's own limits. */
-function exampleOf(c: SiteContext, { model, details }: Offer, route: string): string {
-  const first = (name: string) => {
-    const values = details.limits[name];
-    return Array.isArray(values) ? String(values[0]) : "";
-  };
-  const form = FORMS[details.type];
-  const body = bodyOf(model, form.example(first));
-  const output = form.result === "file" ? `${details.type}.${first("formats")}` : undefined;
-  return curlExample(c, route, body, output);
-}

@@ -12,6 +12,7 @@ import { requestPage, REQUESTS_PATH, requestsPage } from "./requests.tsx";
 import { receiptPage } from "./receipt.tsx";
 import { cancelTaskPage, taskPage, taskResults } from "./task.tsx";
 import { tasksPage } from "./tasks.tsx";
+import { USAGE_PATH, usagePage } from "./usage.tsx";
 import { runWebhookAction, updateWebhook, webhookPage } from "./webhook.tsx";
 import { rotateSecretPage, secretPage } from "./webhook_secret.tsx";
 import { createWebhookPage, WEBHOOKS, webhooksPage } from "./webhooks.tsx";
@@ -34,6 +35,7 @@ export function mountConsole(site: SiteRouter, deps: ConsoleDeps): void {
 
   site.get(REQUESTS_PATH, requestsPage(deps));
   site.get(`${REQUESTS_PATH}/:id`, requestPage(deps));
+  site.get(USAGE_PATH, usagePage(deps));
   site.get("/console/tasks", tasksPage(deps));
   site.get("/console/tasks/:id", taskPage(deps));
   site.get("/console/tasks/:id/results", taskResults(deps));

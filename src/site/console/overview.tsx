@@ -171,7 +171,8 @@ function GetStarted(
                 <CodeBox id="first-request" text={example.curl} />
                 <p class="soft">
                   Or without code:{" "}
-                  <a href={`/console/models/${example.model}`}>try {example.model}</a>.
+                  <a href={`/console/models/${example.model}`}>try {example.model}</a>. Or from your
+                  own tools: <a href="/docs/connect">connect a client</a>.
                 </p>
               </>
             )}

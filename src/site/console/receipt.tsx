@@ -1,20 +1,19 @@
 import { ApiError } from "../../lib/api_error.ts";
 import { type ApiKey, listKeys } from "../../domain/accounts/api_keys.ts";
-import { trimDecimal } from "../../lib/money.ts";
 import type { Receipt } from "../../domain/ledger/receipt.ts";
 import { findReceipt } from "../../domain/ledger/statement.ts";
 import { priceFrom } from "../../domain/pricing/snapshot.ts";
 import type { Usage, UsageItem } from "../../model_types/usage.ts";
 import { personOf, type SiteContext } from "../context.ts";
-import { formatCount, formatMoney, isZero, type MoneyFormat } from "../format.ts";
+import { formatMoney, isZero, type MoneyFormat } from "../format.ts";
 import { Money } from "../money.tsx";
 import { Time } from "../time.tsx";
 import type { ConsoleDeps } from "./deps.ts";
-import { readableName } from "../readable_name.ts";
 import { requestKeyText } from "./key_text.ts";
 import { OriginFacts } from "./origin_facts.tsx";
 import { priceLines } from "./price_text.ts";
 import { quotaText, ReceiptStatus } from "./receipt_status.tsx";
+import { quantityTexts } from "./quantity_texts.ts";
 import { Head, sendConsole } from "./shell.tsx";
 
 /** GET /console/billing/receipts/{request_id} */
@@ -165,16 +164,10 @@ function paidFrom(receipt: Receipt, currency: MoneyFormat): string {
 }
 
 function UsageText({ usage }: { usage: Usage }) {
-  const { estimated, items: _, options = {}, service_tier: tier, ...quantities } = usage;
-  const parts = Object.entries(quantities)
-    .filter(([name, value]) => name !== "calls" && Number(value) > 0)
-    .map(([name, value]) => {
-      const amount = typeof value === "number" ? formatCount(value) : trimDecimal(value, 0);
-      const unit = readableName(name).toLowerCase();
-      return `${amount} ${amount === "1" ? unit.replace(/s$/, "") : unit}`;
-    });
+  const { estimated, items: _, calls: __, options = {}, service_tier, ...quantities } = usage;
+  const parts = quantityTexts(quantities);
   const details = Object.values(options).map(String);
-  if (tier !== undefined) details.push(`${tier} tier`);
+  if (service_tier !== undefined) details.push(`${service_tier} tier`);
   return (
     <>
       {parts.length === 0 ? "1 request" : parts.join(", ")}

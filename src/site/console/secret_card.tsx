@@ -1,6 +1,6 @@
 import type { WebhookSecret } from "../../domain/webhooks/secrets.ts";
-import { CopyButton } from "../parts.tsx";
 import { Time } from "../time.tsx";
+import { SecretText } from "./secret_text.tsx";
 
 /** The secret that events are signed with. */
 export function SecretCard({ secret }: { secret: WebhookSecret }) {
@@ -11,10 +11,7 @@ export function SecretCard({ secret }: { secret: WebhookSecret }) {
         Verify every event with this secret. The <code>standardwebhooks</code>{" "}
         package does it in one call.
       </p>
-      <div class="secret">
-        <code id="webhook-secret" aria-label="Signing secret">{secret.secret}</code>
-        <CopyButton target="#webhook-secret" />
-      </div>
+      <SecretText id="webhook-secret" label="Signing secret" text={secret.secret} />
       <p class="small faint">
         Created <Time at={secret.created} as="date" />
       </p>

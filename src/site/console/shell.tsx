@@ -8,6 +8,7 @@ export type Section =
   | "keys"
   | "models"
   | "requests"
+  | "usage"
   | "tasks"
   | "webhooks"
   | "billing"
@@ -25,6 +26,7 @@ const OWN: [Section, path: string, name: string][] = [
   ["keys", "/console/keys", "API keys"],
   ["models", "/console/models", "Models"],
   ["requests", "/console/requests", "Requests"],
+  ["usage", "/console/usage", "Usage"],
   ["tasks", "/console/tasks", "Tasks"],
   ["webhooks", "/console/webhooks", "Webhooks"],
   ["billing", "/console/billing", "Billing"],

@@ -16,7 +16,7 @@ import { memberOf } from "../actor.ts";
 import { TASK_EVENTS } from "../../domain/webhooks/event.ts";
 import { personOf, type SiteContext } from "../context.ts";
 import { readSiteForm } from "../form.ts";
-import { type FieldLabels, type FormError, toFormError } from "../form_error.ts";
+import { type FieldLabels, type FormError, messageAt, toFormError } from "../form_error.ts";
 import { formatRoundDuration } from "../format.ts";
 import { Badge, Empty, Field, Form } from "../parts.tsx";
 import { endpointForm } from "../request_forms.ts";
@@ -202,7 +202,7 @@ export function EndpointFieldset(
   },
 ) {
   const retriesFor = retrySeconds.reduce((sum, seconds) => sum + seconds, 0);
-  const errorOf = (field: string) => error?.field === field ? error.message : null;
+  const errorOf = (field: string) => messageAt(error, field);
   return (
     <>
       <Field
@@ -214,7 +214,7 @@ export function EndpointFieldset(
           formatRoundDuration(timeoutSeconds)
         }; failed deliveries are retried for ${formatRoundDuration(retriesFor)}.`}
         value={fields.url}
-        error={errorOf("url") ?? (error?.field === null ? error.message : null)}
+        error={errorOf("url") ?? messageAt(error, null)}
         {...endpointForm.limits("url")}
       />
       <Field

@@ -1,8 +1,8 @@
 import { ApiError } from "../../lib/api_error.ts";
-import { baseUrlOf } from "../base_url.ts";
+import { baseUrlOf, siteOrigin } from "../base_url.ts";
 import { pricedAccountOf } from "../console/account.ts";
 import type { SiteContext, SiteDeps } from "../context.ts";
-import { siteOrigin } from "../base_url.ts";
+import { withClients } from "./connect_guide.tsx";
 import { type Guide, readGuide, readReceiver, resolveGuideLink } from "./guides.ts";
 import { renderMarkdown } from "./markdown.tsx";
 import { fillInValues } from "./sample_values.ts";
@@ -20,8 +20,16 @@ export function guidePage({ database }: SiteDeps, guide: Guide) {
       baseUrl: baseUrlOf(c),
       account,
     });
-    const text = stateValues(await readGuide(guide), c.env.config);
-    const { title, content } = renderMarkdown(text, { fillIn, resolveLink: resolveGuideLink });
+    const { text, parts } = withClients(
+      c,
+      account,
+      stateValues(await readGuide(guide), c.env.config),
+    );
+    const { title, content } = renderMarkdown(text, {
+      fillIn,
+      resolveLink: resolveGuideLink,
+      parts,
+    });
     return sendDocs(c, { title }, content);
   };
 }

@@ -9,6 +9,7 @@ export interface Guide {
 
 const TITLES: readonly (readonly [name: string, title: string])[] = [
   ["quick-start", "Quick start"],
+  ["connect", "Connect"],
   ["chat", "Chat"],
   ["responses", "Responses"],
   ["messages", "Messages"],
@@ -20,7 +21,6 @@ const TITLES: readonly (readonly [name: string, title: string])[] = [
   ["billing", "Billing"],
   ["requests", "Request log"],
   ["errors", "Errors and rate limits"],
-  ["sdks", "SDKs"],
   ["browser-authorization", "Browser sign-in"],
 ];
 

@@ -1,5 +1,6 @@
 import type { Child } from "hono/jsx";
 import { lexer, type Token, type Tokens } from "marked";
+import { codeTitle } from "../code_title.ts";
 import { CodeBox } from "../parts.tsx";
 
 export interface MarkdownOptions {
@@ -7,6 +8,8 @@ export interface MarkdownOptions {
   readonly fillIn: (text: string) => string;
   /** Where a link leads; null: its text is shown without a link. */
   readonly resolveLink: (href: string) => string | null;
+  /** Parts of the page that are not Markdown, by their names: they stand where `<!-- part: name -->` is. */
+  readonly parts?: Readonly<Record<string, Child>>;
 }
 
 /** A Markdown text as a page: its first heading, and one section for each heading of the second level. */
@@ -14,7 +17,7 @@ export function renderMarkdown(
   text: string,
   options: MarkdownOptions,
 ): { title: string; content: Child } {
-  const tokens = lexer(text).filter(({ type }) => type !== "space" && type !== "html");
+  const tokens = lexer(text).filter(({ type }) => type !== "space");
   const sections: Token[][] = [[]];
   for (const token of tokens) {
     if (token.type === "heading" && token.depth === 2) sections.push([]);
@@ -44,18 +47,11 @@ function plainText(token: Token): string {
   return "text" in token ? unescapeEntities(token.text) : "";
 }
 
-const TITLES: Readonly<Record<string, string>> = {
-  sh: "Shell",
-  ts: "TypeScript",
-  py: "Python",
-  json: "JSON",
-  sql: "SQL",
-  text: "",
-};
+const PART = /^<!-- part: (\w+) -->\s*$/;
 
 /**
  * Makes elements of the tokens: JSX escapes every text, and HTML inside of Markdown is left out, so that a page
- * holds nothing but the elements below.
+ * holds nothing but the elements below and its own parts.
  */
 class PageWriter {
   readonly #options: MarkdownOptions;
@@ -82,8 +78,9 @@ class PageWriter {
       case "code":
         return this.#code(token as Tokens.Code);
       case "space":
-      case "html":
         return null;
+      case "html":
+        return this.#options.parts?.[PART.exec(token.raw)?.[1] ?? ""] ?? null;
       default:
         throw new Error(`Cannot render Markdown of type ${token.type}: ${token.raw}`);
     }
@@ -126,14 +123,9 @@ class PageWriter {
     );
   }
 
-  /** ```` ```ts npm install openai ```` gets the title "TypeScript: npm install openai". */
   #code({ lang = "", text }: Tokens.Code): Child {
     const [language = "", ...rest] = lang.split(" ");
-    const known = TITLES[language] ?? language;
-    const note = rest.join(" ");
-    const title = language === "sh" && note !== ""
-      ? note
-      : [known, note].filter((part) => part !== "").join(": ");
+    const title = codeTitle(language, rest.join(" "));
     return (
       <CodeBox id={`sample-${++this.#codeBoxes}`} title={title} text={this.#options.fillIn(text)} />
     );

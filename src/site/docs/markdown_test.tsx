@@ -48,3 +48,16 @@ Deno.test("code blocks get a title from their language and note", () => {
 Deno.test("an element that is not supported is an error with its text", () => {
   assert.throws(() => render("> a quote"), /type blockquote: > a quote/);
 });
+
+Deno.test("a part of the page stands where the text names it; an unknown one is left out", () => {
+  const { content } = renderMarkdown(
+    "# A\n\n<!-- part: clients -->\n\n<!-- part: other -->\n\nEnd.",
+    {
+      fillIn: (text) => text,
+      resolveLink: (href) => href,
+      parts: { clients: <b>Clients</b> },
+    },
+  );
+  const html = String(<>{content}</>);
+  assert.match(html, /<h1>A<\/h1><b>Clients<\/b><p[^>]*>End\.<\/p>/);
+});

@@ -49,8 +49,8 @@ export function landing(c: SiteContext): Response {
         <section>
           <h2>Works with your tools</h2>
           <p>
-            Change the base URL in the OpenAI SDK, the Vercel AI SDK or curl. Streaming, tools,
-            structured outputs and images work.
+            Point coding agents, editors, the OpenAI and Anthropic SDKs or curl at another URL.{" "}
+            <a href="/docs/connect">Connect a client</a>
           </p>
         </section>
         <section>

@@ -4,7 +4,7 @@ import { type Balance, readBalance } from "../../../domain/ledger/balance.ts";
 import { listMovements } from "../../../domain/ledger/movements.ts";
 import { usageChart } from "../../../domain/ledger/usage_days.ts";
 import type { SiteContext } from "../../context.ts";
-import type { FormError } from "../../form_error.ts";
+import { type FormError, messageAt } from "../../form_error.ts";
 import { type MoneyFormat, plural } from "../../format.ts";
 import { Money } from "../../money.tsx";
 import { Badge, ConfirmForm, Field, Form, Notice, Select } from "../../parts.tsx";
@@ -118,7 +118,7 @@ function CreditForm(
     errors: AccountFormErrors;
   },
 ) {
-  const errorOf = (field: string) => credit?.field === field ? credit.message : null;
+  const errorOf = (field: string) => messageAt(credit, field);
   return (
     <section class="card stack-s">
       <h2 class="card-title">Add credit</h2>
@@ -201,7 +201,7 @@ function PlanForm(
           type="date"
           hint="Leave empty to renew every month."
           value={plan.expires_at?.slice(0, 10)}
-          error={error?.field === "expires_at" ? error.message : null}
+          error={messageAt(error, "expires_at")}
         />
         <div>
           <button type="submit" class="button">Set plan</button>

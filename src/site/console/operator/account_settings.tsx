@@ -1,7 +1,7 @@
 import type { Account } from "../../../domain/accounts/accounts.ts";
 import { CLOSED_FILES_DAYS } from "../../../workflows/accounts/manage_accounts.ts";
 import type { SiteContext } from "../../context.ts";
-import type { FormError } from "../../form_error.ts";
+import { type FormError, messageAt } from "../../form_error.ts";
 import { Badge, ConfirmForm, Field, Form, Notice, Select } from "../../parts.tsx";
 import { accountChangeForm } from "../../request_forms.ts";
 import { ACCOUNTS } from "./accounts.tsx";
@@ -13,7 +13,7 @@ export function AccountSettings(
   { c, account, error }: { c: SiteContext; account: Account; error: FormError | undefined },
 ) {
   const books = [...c.env.config.books.keys()].map((name) => [name, name] as const);
-  const errorOf = (field: string) => error?.field === field ? error.message : null;
+  const errorOf = (field: string) => messageAt(error, field);
   return (
     <section class="card stack-s">
       <h2 class="card-title">

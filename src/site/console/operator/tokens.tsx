@@ -12,12 +12,15 @@ import { operatorOf } from "../../actor.ts";
 import type { SiteContext } from "../../context.ts";
 import { readSiteForm } from "../../form.ts";
 import { type FieldLabels, type FormError, toFormError } from "../../form_error.ts";
-import { Badge, ConfirmForm, CopyButton, Empty, Field, Form, Notice } from "../../parts.tsx";
+import { Badge, ConfirmForm, Empty, Form, Notice } from "../../parts.tsx";
 import { adminTokenForm } from "../../request_forms.ts";
 import { seeOther, seeOtherWith } from "../../respond.ts";
 import { Time } from "../../time.tsx";
 import { sessionSecretOf } from "../../visitor.ts";
 import type { ConsoleDeps } from "../deps.ts";
+import { LastUsed } from "../last_used.tsx";
+import { NameField } from "../name_field.tsx";
+import { SecretText } from "../secret_text.tsx";
 import { Head, sendConsole, TableCard } from "../shell.tsx";
 
 export const TOKENS = "/console/operator/tokens";
@@ -76,10 +79,7 @@ export function createdTokenPage({ database }: ConsoleDeps) {
         <Head title={<>Admin token created: {name}</>} />
         <section class="card stack">
           <Notice kind="warn">Copy this token now. You won't be able to see it again.</Notice>
-          <div class="secret">
-            <code id="new-token" aria-label="Admin token">{token}</code>
-            <CopyButton target="#new-token" />
-          </div>
+          <SecretText id="new-token" label="Admin token" text={token} />
           <div>
             <a class="button" href={TOKENS}>Done</a>
           </div>
@@ -142,15 +142,7 @@ function NewToken({ c, filled }: { c: SiteContext; filled: FilledForm | undefine
         <Notice kind="bad" role="alert">{error.message}</Notice>
       )}
       <Form c={c} action={TOKENS}>
-        <Field
-          name="name"
-          label="Name"
-          placeholder="e.g. help desk"
-          value={form.name}
-          error={error?.field === "name" ? error.message : null}
-          {...adminTokenForm.limits("name")}
-          autocomplete="off"
-        />
+        <NameField form={adminTokenForm} value={form.name} example="help desk" error={error} />
         <fieldset class="stack-s">
           <legend>Scopes</legend>
           {ADMIN_SCOPES.map((scope) => (
@@ -180,9 +172,7 @@ function TokenRow({ c, token }: { c: SiteContext; token: AdminToken }) {
         <Time at={token.created} as="date" />
       </td>
       <td data-label="Last used">
-        {token.last_used === null
-          ? <span class="faint">Never</span>
-          : <Time at={token.last_used} as="relative" />}
+        <LastUsed at={token.last_used} />
       </td>
       <td class="right">
         {token.revoked !== null ? <Badge>Revoked</Badge> : (
