@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { renderReport } from "../src/cli/import_report.ts";
 import { renderDraft } from "../src/domain/catalogue/draft_config.ts";
-import { importLitellm } from "../src/domain/catalogue/import/import_litellm.ts";
+import {
+  importLitellm,
+  type ImportOptions,
+} from "../src/domain/catalogue/import/import_litellm.ts";
+import { importNewApi } from "../src/domain/catalogue/import/import_new_api.ts";
+import type { Imported } from "../src/domain/catalogue/import/imported.ts";
+import { accountCommands } from "../src/domain/catalogue/import/new_api_accounts.ts";
 import { PriceList } from "../src/domain/catalogue/import/price_list.ts";
 import { assertImported } from "./helpers/imported.ts";
 
@@ -27,6 +33,18 @@ function assertGolden(path: string, text: string): void {
   assert.equal(text, read(path));
 }
 
+/** What the folder has decides which gateway it is from. */
+function importCase(name: string, options: ImportOptions): { source: string; imported: Imported } {
+  const litellm = readOptional(`${name}/config.yaml`);
+  if (litellm !== null) {
+    return { source: litellm, imported: importLitellm("config.yaml", litellm, options) };
+  }
+  const source = read(`${name}/dump.json`);
+  const imported = importNewApi("dump.json", source, options);
+  assertGolden(`${name}/accounts.sh`, accountCommands(imported.accounts));
+  return { source, imported };
+}
+
 for (const { name } of Deno.readDirSync(CASES)) {
   Deno.test(`imported as in test/import_cases/${name}`, () => {
     const prices = readOptional(`${name}/prices.json`);
@@ -35,8 +53,7 @@ for (const { name } of Deno.readDirSync(CASES)) {
       markup: prices === null ? "1.2" : "1",
       now: NOW,
     };
-    const source = read(`${name}/config.yaml`);
-    const imported = importLitellm("config.yaml", source, options);
+    const { source, imported } = importCase(name, options);
     const config = renderDraft(imported.draft, { head: [name], schema: "./schema.json" });
     const warnings = assertImported(imported, config);
     const report = renderReport(imported, warnings, undefined);

@@ -1,6 +1,8 @@
 import { CatalogueError } from "../domain/catalogue/catalogue.ts";
 import { renderDraft } from "../domain/catalogue/draft_config.ts";
 import { importLitellm, type ImportOptions } from "../domain/catalogue/import/import_litellm.ts";
+import { importNewApi } from "../domain/catalogue/import/import_new_api.ts";
+import { accountCommands } from "../domain/catalogue/import/new_api_accounts.ts";
 import { type Imported, ImportError } from "../domain/catalogue/import/imported.ts";
 import { PriceList } from "../domain/catalogue/import/price_list.ts";
 import { parseDecimal } from "../lib/money.ts";
@@ -35,33 +37,55 @@ export const importLitellmConfig: Command = {
     "import litellm <config.yaml> [--prices <list>] [--markup <factor>] [--write <file>] [--force]",
   summary: "Make a configuration from one of LiteLLM's proxy, and report what is different",
   options: OPTIONS,
-  run: (terminal, args, options) =>
-    runImport(
-      terminal,
-      { path: argument(args, 0, "config.yaml"), options, from: "LiteLLM" },
-      importLitellm,
-    ),
+  async run(terminal, args, options) {
+    const path = argument(args, 0, "config.yaml");
+    const imported = await convert(path, options, importLitellm);
+    return await showImported(terminal, { imported, from: "LiteLLM", options });
+  },
 };
 
-interface ImportRun {
-  path: string;
+export const importNewApiDump: Command = {
+  usage:
+    "import new-api <dump.json> [--accounts] [--prices <list>] [--markup <factor>] [--write <file>] [--force]",
+  summary: "Make a configuration from tables of new-api, and commands for its accounts",
+  options: {
+    accounts: {
+      type: "boolean",
+      summary: "Print a shell script that creates accounts, balances and API keys",
+    },
+    ...OPTIONS,
+  },
+  async run(terminal, args, options) {
+    const path = argument(args, 0, "dump.json");
+    const imported = await convert(path, options, importNewApi);
+    const { accounts } = imported;
+    if (options.accounts === true && accounts.length === 0) {
+      throw new UsageError(`${path} has no users.`);
+    }
+    return await showImported(terminal, {
+      imported,
+      from: "new-api",
+      options,
+      ...(options.accounts === true ? { commands: accountCommands(accounts) } : {}),
+    });
+  },
+};
+
+interface ShownImport {
+  imported: Imported;
   options: Options;
   /** The other gateway. */
   from: string;
+  /** Shown instead of the configuration. */
+  commands?: string;
 }
 
-/** Reads, converts, checks what comes of it, and shows or writes it. */
-async function runImport(
+/** Checks what came of a file, and shows or writes it. */
+async function showImported(
   terminal: Terminal,
-  { path, options, from }: ImportRun,
-  convert: (file: string, text: string, options: ImportOptions) => Imported,
+  { imported, options, from, commands }: ShownImport,
 ): Promise<number> {
   const target = optionText(options, "write");
-  const isForced = options.force === true;
-  if (target !== undefined && !isForced) await refuseExisting(target);
-  const imported = await explained(async () =>
-    convert(path, await readSource(path), await readOptions(options))
-  );
   const file = target ?? terminal.settings.configFile;
   const config = renderDraft(imported.draft, {
     schema: schemaFor(file),
@@ -71,21 +95,48 @@ async function runImport(
     ],
   });
   const warnings = checkMade(terminal, { file, config, imported });
-  if (target !== undefined) await writeNewFile(target, config, isForced);
+  if (target !== undefined) await writeNewFile(target, config, options.force === true);
   const { taken, changed, leftOut } = imported.notes;
   const variables = imported.variables.map(({ name, purpose }) => ({ name, purpose }));
   const report = renderReport(imported, warnings, target);
-  if (target === undefined && !terminal.json) {
-    // The configuration alone goes to the standard output, which can be redirected into a file.
-    console.log(config);
+  const made = commands ?? (target === undefined ? config : undefined);
+  if (made !== undefined && !terminal.json) {
+    // What can be redirected into a file goes to the standard output alone.
+    console.log(made);
     console.error(report);
     return 0;
   }
   terminal.print(
-    { file: target ?? null, config, taken, changed, left_out: leftOut, variables, warnings },
+    {
+      file: target ?? null,
+      config,
+      commands,
+      taken,
+      changed,
+      left_out: leftOut,
+      variables,
+      warnings,
+    },
     report,
   );
   return 0;
+}
+
+/** Reads a file of another gateway. What is wrong with it is for the operator to read, without a stack. */
+async function convert<T>(
+  path: string,
+  options: Options,
+  read: (file: string, text: string, options: ImportOptions) => T,
+): Promise<T> {
+  const target = optionText(options, "write");
+  if (target !== undefined && options.force !== true) await refuseExisting(target);
+  try {
+    return read(path, await readSource(path), await readOptions(options));
+  } catch (error) {
+    if (error instanceof ImportError) throw new UsageError(error.message);
+    if (error instanceof CatalogueError) throw new UsageError(`--prices: ${error.message}`);
+    throw error;
+  }
 }
 
 async function readOptions(options: Options): Promise<ImportOptions> {
@@ -110,17 +161,6 @@ async function readSource(path: string): Promise<string> {
     throw new UsageError(`${path} is larger than ${SOURCE_BYTES_MAX / MIB} MiB.`);
   }
   return await Deno.readTextFile(path);
-}
-
-/** What is wrong with a file is for the operator to read, without a stack. */
-async function explained<T>(run: () => Promise<T>): Promise<T> {
-  try {
-    return await run();
-  } catch (error) {
-    if (error instanceof ImportError) throw new UsageError(error.message);
-    if (error instanceof CatalogueError) throw new UsageError(`--prices: ${error.message}`);
-    throw error;
-  }
 }
 
 /** The warnings of `check`, as if every variable were set. */

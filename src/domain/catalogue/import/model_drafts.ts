@@ -33,18 +33,25 @@ export class ModelDrafts {
     if (upstreams.length < described.upstreams.length) {
       this.notes.leaveOut(id, `upstreams after the first ${UPSTREAMS_MAX}`);
     }
-    if (described.type === "chat" && described.limits?.max_output_tokens === undefined) {
-      this.notes.change(
-        id,
-        "no limits are known: answers end at 4096 tokens until limits.max_output_tokens is set",
-      );
-    }
     const { type, ...rest } = described;
     const shown = escapeReferences(name).slice(0, NAME_MAX).toWellFormed();
     this.#models.set(name, { id, name: shown, type, ...rest, upstreams });
     this.#own.set(name, upstreams);
     this.#entries.push({ model: id, ...price } as PriceEntry);
     return id;
+  }
+
+  #noteMissingLimits(): void {
+    const without = [...this.#models.values()].filter(({ type, limits }) =>
+      type === "chat" && limits?.max_output_tokens === undefined
+    );
+    if (without.length === 0) return;
+    this.notes.change(
+      "limits",
+      `answers end at 4096 tokens until limits.max_output_tokens is set, of ${
+        without.map(({ id }) => id).join(", ")
+      }`,
+    );
   }
 
   idOf(name: string): string | null {
@@ -87,6 +94,7 @@ export class ModelDrafts {
     providers: DraftConfig["providers"],
     now: number,
   ): DraftConfig & { readonly prices: { readonly default: DraftBook } } {
+    this.#noteMissingLimits();
     return {
       plans: {},
       providers,

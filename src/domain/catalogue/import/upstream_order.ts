@@ -5,19 +5,24 @@ export function priorities(ranks: readonly number[]): number[] {
 }
 
 const WEIGHT_MAX = 1000;
+/** Fractions such as 0.25, 2.5 or a third are whole numbers times one of these. */
+const MULTIPLES = [1, 2, 3, 4, 5, 6, 7, 8, 10, 100, 1000];
 
-/** Shares of any size as whole numbers from 1 to 1000, in nearly the same proportion. */
+/** Shares of any size as whole numbers from 1 to 1000, in the same proportion or nearly so. */
 export function wholeWeights(shares: readonly number[]): number[] {
+  for (const multiple of MULTIPLES) {
+    const whole = shares.map((share) => Math.round(share * multiple));
+    const isExact = whole.every((each, at) => Math.abs(each / multiple - shares[at]!) < 1e-9);
+    const divisor = whole.reduce(commonDivisor);
+    if (isExact && whole.every((each) => each > 0 && each / divisor <= WEIGHT_MAX)) {
+      return whole.map((each) => each / divisor);
+    }
+  }
   const largest = Math.max(...shares);
-  const isWhole = shares.every(Number.isInteger);
-  const divisor = isWhole ? commonDivisor(shares) : 1;
-  const factor = isWhole && largest / divisor <= WEIGHT_MAX ? 1 / divisor : WEIGHT_MAX / largest;
-  return shares.map((share) => Math.max(1, Math.round(share * factor)));
+  return shares.map((share) => Math.max(1, Math.round(share / largest * WEIGHT_MAX)));
 }
 
-function commonDivisor(numbers: readonly number[]): number {
-  return numbers.reduce((a, b) => {
-    while (b !== 0) [a, b] = [b, a % b];
-    return a;
-  }) || 1;
+function commonDivisor(a: number, b: number): number {
+  while (b !== 0) [a, b] = [b, a % b];
+  return a;
 }
