@@ -1,3 +1,4 @@
+import { withoutTrailing } from "../../../lib/without_trailing.ts";
 import type { SourceValue } from "./provider_drafts.ts";
 
 /** Paths of endpoints, which some gateways want in the URL and this one adds. */
@@ -12,7 +13,7 @@ export function readBaseUrl(text: string, path = ""): SourceValue | null {
   if (url === null || !/^https?:$/.test(url.protocol) || url.href.length > 2000) return null;
   const isSecret = url.username !== "" || url.password !== "" ||
     [...url.searchParams.keys()].some((name) => name !== "api-version");
-  url.pathname = url.pathname.replace(/\/+$/, "").replace(ENDPOINT, "");
+  url.pathname = withoutTrailing(url.pathname, "/").replace(ENDPOINT, "");
   url.hash = "";
   if (path !== "" && !url.pathname.endsWith(path)) {
     url.pathname = url.pathname.replace(/\/$/, "") + path;

@@ -91,6 +91,18 @@ Deno.test("no more upstreams are taken than a model can have", () => {
   assert.ok(notes.leftOut.some(({ text }) => text === "upstreams after the first 32"));
 });
 
+Deno.test("no more providers are made than a configuration can have", () => {
+  const entries = Array.from(
+    { length: 1001 },
+    (_, at) =>
+      `  - { model_name: m${at}, litellm_params: { model: openai/m, api_key: sk-${at}, ${COSTS} } }`,
+  );
+  assert.throws(
+    () => importText(["model_list:", ...entries].join("\n")),
+    /^ImportError: model_list\[1000\]: the configuration would have more than 1000 providers$/,
+  );
+});
+
 Deno.test("a URL gets the path that the adapter expects, and is a secret where it has a password", () => {
   const cases: [params: string, baseUrl: string | undefined, adapter: string][] = [
     ["model: openai/m", undefined, "openai"],

@@ -7,7 +7,7 @@ import { mapAmounts } from "../map_terms.ts";
 import { copyableBody } from "./extra_body.ts";
 import type { ImportOptions } from "./import_litellm.ts";
 import { type Imported, ImportError, ImportNotes } from "./imported.ts";
-import { ModelDrafts } from "./model_drafts.ts";
+import { ModelDrafts, UPSTREAMS_MAX } from "./model_drafts.ts";
 import { type ImportedFacts, readModelFacts } from "./model_facts.ts";
 import { modelId } from "./names.ts";
 import { type AccountDraft, draftAccounts } from "./new_api_accounts.ts";
@@ -98,7 +98,9 @@ function channelsByModel(served: readonly Served[]): Map<string, Served[]> {
   const byModel = new Map<string, Served[]>();
   for (const each of served) {
     for (const model of splitList(each.channel.models)) {
-      byModel.set(model, [...byModel.get(model) ?? [], each]);
+      const channels = byModel.get(model);
+      if (channels === undefined) byModel.set(model, [each]);
+      else channels.push(each);
     }
   }
   return byModel;
@@ -119,8 +121,13 @@ class Importing {
     this.models = new ModelDrafts(deps.notes);
   }
 
-  addModel(name: string, served: readonly Served[]): void {
+  addModel(name: string, all: readonly Served[]): void {
     const { notes, prices, groups, options } = this.deps;
+    const served = all.toSorted((a, b) => b.channel.priority - a.channel.priority)
+      .slice(0, UPSTREAMS_MAX);
+    if (served.length < all.length) {
+      notes.leaveOut(name, `channels after the first ${UPSTREAMS_MAX}`);
+    }
     const listed = this.#listed(name, served);
     const described = this.#describe(name, listed);
     if (typeof described === "string") return notes.leaveOut(name, described);
@@ -185,7 +192,7 @@ class Importing {
     );
     const shares = wholeWeights(weights);
     const isShared = shares.some((share) => share !== shares[0]);
-    const upstreams = served.flatMap(({ channel, read }, at) => {
+    return served.flatMap(({ channel, read }, at) => {
       const body = overrideOf(channel);
       return read.sources.map((source): DraftUpstream => ({
         provider: this.providers.add(source, channelName(channel)),
@@ -196,7 +203,6 @@ class Importing {
         ...(body === null ? {} : { extra_body: body }),
       }));
     });
-    return upstreams.sort((a, b) => (a.priority ?? 0) - (b.priority ?? 0));
   }
 }
 

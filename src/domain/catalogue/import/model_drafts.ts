@@ -4,7 +4,8 @@ import type { DraftBook, DraftConfig, DraftModel, DraftUpstream } from "../draft
 import type { ImportNotes } from "./imported.ts";
 import { modelId, uniqueName } from "./names.ts";
 
-const UPSTREAMS_MAX = 32;
+/** As many as the configuration takes. */
+export const UPSTREAMS_MAX = 32;
 const ALIASES_MAX = 32;
 const NAME_MAX = 120;
 const ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;

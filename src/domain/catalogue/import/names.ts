@@ -1,3 +1,5 @@
+import { withoutTrailing } from "../../../lib/without_trailing.ts";
+
 /** A name that is not taken: `openai`, then `openai-2`. It is taken from then on. */
 export function uniqueName(wish: string, taken: Set<string>, separator = "-"): string {
   let name = wish;
@@ -8,16 +10,14 @@ export function uniqueName(wish: string, taken: Set<string>, separator = "-"): s
 
 /** A key of `providers` or `plans`: lower-case letters, digits, - and _. Null where no letter is left. */
 export function keyName(text: string): string | null {
-  const key = text.toLowerCase().replaceAll(/[^a-z0-9_]+/g, "-").replace(/^[^a-z]+/, "")
-    .slice(0, 48).replace(/-+$/, "");
-  return key === "" ? null : key;
+  const key = text.toLowerCase().replaceAll(/[^a-z0-9_]+/g, "-").replace(/^[^a-z]+/, "");
+  return withoutTrailing(key.slice(0, 48), "-") || null;
 }
 
 /** An id of a model: a slash and other characters become dashes. Null where nothing is left. */
 export function modelId(name: string): string | null {
-  const id = name.replaceAll(/[^A-Za-z0-9._:-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "").slice(0, 120)
-    .replace(/-+$/, "");
-  return id === "" ? null : id;
+  const id = name.replaceAll(/[^A-Za-z0-9._:-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "");
+  return withoutTrailing(id.slice(0, 120), "-") || null;
 }
 
 /** An environment variable for a provider: openai-2 has OPENAI_2_API_KEY. */

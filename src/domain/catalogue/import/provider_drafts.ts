@@ -1,6 +1,6 @@
 import { escapeReferences } from "../../../lib/yaml/references.ts";
 import type { DraftProvider } from "../draft_config.ts";
-import type { ImportedVariable } from "./imported.ts";
+import { type ImportedVariable, ImportError } from "./imported.ts";
 import { uniqueName, variableName } from "./names.ts";
 
 /** A value of another gateway's file: a plain text, a variable, or a secret, whose value is not copied. */
@@ -19,6 +19,8 @@ export interface ProviderSource {
   readonly timeoutSeconds?: number | undefined;
 }
 
+/** As many as a configuration takes. */
+const PROVIDERS_MAX = 1000;
 const URL_PLACEHOLDER = "https://placeholder.example/v1";
 
 /** The providers of the new configuration. Equal sources are one provider. */
@@ -40,6 +42,11 @@ export class ProviderDrafts {
     const key = JSON.stringify(source);
     const known = this.#bySource.get(key);
     if (known !== undefined) return known;
+    if (this.#names.size === PROVIDERS_MAX) {
+      throw new ImportError(
+        `${origin}: the configuration would have more than ${PROVIDERS_MAX} providers`,
+      );
+    }
     const name = uniqueName(source.name, this.#names);
     this.#bySource.set(key, name);
     this.entries[name] = this.#entry(name, source, origin);
