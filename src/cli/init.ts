@@ -21,7 +21,7 @@ export const init: Command = {
     const isForced = options.force === true;
     // Before any question: the answers would be lost.
     if (!isForced) await refuseExisting(file);
-    const chosen = optionText(options, "providers") ?? askForProviders();
+    const chosen = optionText(options, "providers") ?? askForProviders(terminal.json);
     const providers = readProviders(chosen);
     const starter = makeStarter(providers);
     await writeNewFile(file, renderStarter(file, starter), isForced);
@@ -58,8 +58,8 @@ function readProvider(word: string): string {
   );
 }
 
-function askForProviders(): string {
-  if (!Deno.stdin.isTerminal()) {
+function askForProviders(isJson: boolean): string {
+  if (isJson || !Deno.stdin.isTerminal()) {
     throw new UsageError(`Missing option: --providers <names>. Known: ${NAMES.join(", ")}.`);
   }
   const rows = NAMES.map((name, at) => [
