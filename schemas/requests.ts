@@ -190,7 +190,7 @@ export type NewPlan = {
 
 export type ProviderTestRequest = {
   /**
-   * Id of a chat model that the provider serves. Without it, the first one in the configuration.
+   * Id of a model for chat or embeddings that the provider serves. Without it, the first one for chat in the configuration, or else the first one for embeddings.
    */
   model?: string;
 };

@@ -69,9 +69,14 @@ export class NodeAgreement {
   /** Waits until this node agrees with the others. Until then it has no part in their work. */
   async reached(cluster: Pick<Cluster, "earlierNodes">): Promise<void> {
     this.#cluster = cluster;
-    if (this.problems().length === 0) return;
-    this.deps.log.error("node differs from the others, not ready", { reasons: this.problems() });
-    while (this.problems().length > 0) {
+    let reasons = this.problems();
+    if (reasons.length === 0) return;
+    for (let logged = ""; reasons.length > 0; reasons = this.problems()) {
+      // Once for each state: an operator who fixes one reason sees which ones remain.
+      if (reasons.join() !== logged) {
+        this.deps.log.error("node differs from the others, not ready", { reasons });
+      }
+      logged = reasons.join();
       await sleep(RETRY_MS);
       await this.#identifyAgain(this.deps.configStore.current.storage);
     }

@@ -12,6 +12,8 @@ import { CallError } from "./client.ts";
 import { type Command, type Terminal, UsageError } from "./command.ts";
 import { completion } from "./completion.ts";
 import { formatHelp, formatOverview, isGroup } from "./help.ts";
+import { importLitellmConfig, importNewApiDump } from "./import.ts";
+import { init } from "./init.ts";
 import { keyCreate, keyList, keyRevoke, keyUpdate } from "./key.ts";
 import { margins } from "./margins.ts";
 import { accountCorrect, accountCredit, accountPlan, ledgerVerify } from "./money.ts";
@@ -35,6 +37,9 @@ import { webhookRedeliver, webhookVerify } from "./webhook.ts";
 import { usageReport } from "./usage.ts";
 
 export const COMMANDS: readonly [name: string, command: Command][] = [
+  ["init", init],
+  ["import litellm", importLitellmConfig],
+  ["import new-api", importNewApiDump],
   ["check", runCheck],
   ["plan", runPlan],
   ["routes", runRoutes],

@@ -4,7 +4,7 @@ import { argument, type Command } from "./command.ts";
 
 export const providerTest: Command = {
   usage: "provider test <name> [model]",
-  summary: "Send one small chat to a provider and show what came back and how long it took",
+  summary: "Send one small request to a provider and show what came back and how long it took",
   endpoints: ["POST /admin/v1/providers/{id}/test"],
   async run(terminal, args) {
     const id = encodeURIComponent(argument(args, 0, "name"));

@@ -1,11 +1,15 @@
+import { countFloats } from "../lib/json_vectors.ts";
+import { checkEmbeddings, maxDimensions } from "../model_types/embedding.ts";
 import { ApiError } from "../lib/api_error.ts";
 import type { Config, Model, Upstream } from "../platform/config/config.ts";
 import { describeError } from "../platform/telemetry/log.ts";
 import { scrub } from "../platform/telemetry/scrub.ts";
+import { type Attempt, callChat } from "./call_chat.ts";
+import { callEmbeddings } from "./call_embeddings.ts";
 import { UpstreamFailure } from "./failure.ts";
 import type { Upstreams } from "./upstreams.ts";
 
-/** What came back of one small chat, for operators. */
+/** What came back of one small request, for operators. */
 export interface ProviderTest {
   object: "provider_test";
   provider: string;
@@ -21,15 +25,19 @@ export interface ProviderTest {
   text: string;
 }
 
-const REQUEST = {
+const CHAT = {
   messages: [{ role: "user", content: "Reply with the word OK." }],
   max_tokens: 16,
 };
+const EMBEDDING = { input: "OK" };
+/** The types that one small request can test, the preferred one first. */
+const TESTED_TYPES = ["chat", "embedding"];
 const TEXT_MAX = 500;
 
 /**
- * Sends one small chat to a provider: through none of the limits, breakers and prices of requests, and no account is
- * charged. Without a model, the first chat model that the provider serves.
+ * Sends one small chat, or one text to embed, to a provider: through none of the limits, breakers and prices of requests,
+ * and no account is charged. Without a model, the first chat model that the provider serves, or else the first embedding
+ * model.
  */
 export async function testProvider(
   upstreams: Upstreams,
@@ -40,23 +48,51 @@ export async function testProvider(
     signal: AbortSignal;
   },
 ): Promise<ProviderTest> {
-  const { model, upstream } = findChatModel(config, provider, wanted);
+  const { model, upstream } = findTestedModel(config, provider, wanted);
   const tested = { provider, model: model.id, upstream_model: upstream.model };
   const startedAt = performance.now();
-  const result = await upstreams.callOnce(config, model, upstream, {
-    request: { model: model.id, ...REQUEST },
-    signal,
-  }).then(
-    (reply) => {
-      const [choice] = reply.choices;
-      const text = choice?.message.content ?? "";
-      return { ok: true, outcome: "ok", status: null, text };
-    },
+  const ask = model.type === "chat" ? askChat : askEmbedding;
+  const result = await upstreams.callOnce(
+    { config, model, signal },
+    upstream,
+    (attempt) => ask({ upstreams, config, model, attempt }),
+  ).then(
+    (text) => ({ ok: true, outcome: "ok", status: null, text }),
     (error) => toFailedTest(error),
   );
   const duration = Math.round(performance.now() - startedAt);
   const text = scrub(result.text).slice(0, TEXT_MAX);
   return { object: "provider_test", ...tested, ...result, duration_ms: duration, text };
+}
+
+interface Asked {
+  upstreams: Upstreams;
+  config: Config;
+  model: Model;
+  attempt: Attempt;
+}
+
+/** The words of the reply. */
+async function askChat({ upstreams, config, model, attempt }: Asked): Promise<string> {
+  const request = { model: model.id, ...CHAT };
+  const reply = await callChat(
+    attempt,
+    upstreams.write(config, model, attempt.upstream, request),
+  );
+  return reply.choices[0]?.message.content ?? "";
+}
+
+/** What a person can tell of a vector: its length. */
+async function askEmbedding({ upstreams, config, model, attempt }: Asked): Promise<string> {
+  const request = checkEmbeddings(model, EMBEDDING);
+  const { vectors, tokens } = await callEmbeddings(attempt, {
+    request,
+    target: upstreams.targetOf(config, model, attempt.upstream),
+    original: EMBEDDING,
+    dimensionsMax: maxDimensions(model, request),
+  });
+  const counted = tokens === null ? "" : `, ${tokens} tokens`;
+  return `a vector of ${countFloats(vectors[0]!)} numbers${counted}`;
 }
 
 function toFailedTest(error: unknown): Pick<ProviderTest, "ok" | "outcome" | "status" | "text"> {
@@ -70,7 +106,7 @@ function toFailedTest(error: unknown): Pick<ProviderTest, "ok" | "outcome" | "st
   return { ok: false, outcome: kind, status, text: words };
 }
 
-function findChatModel(
+function findTestedModel(
   config: Config,
   provider: string,
   wanted: string | undefined,
@@ -84,16 +120,19 @@ function findChatModel(
       param: "id",
     });
   }
-  for (const model of config.models.values()) {
-    if (model.type !== "chat" || (wanted !== undefined && model.id !== wanted)) continue;
+  const served = [...config.models.values()].flatMap((model) => {
     const upstream = model.upstreams.find((each) => each.provider === provider);
-    if (upstream !== undefined) return { model, upstream };
+    return upstream === undefined || (wanted ?? model.id) !== model.id ? [] : [{ model, upstream }];
+  });
+  for (const type of TESTED_TYPES) {
+    const found = served.find(({ model }) => model.type === type);
+    if (found !== undefined) return found;
   }
   throw new ApiError(
     "invalid_value",
     wanted === undefined
-      ? `The provider "${provider}" serves no chat model, and only chats are tested.`
-      : `The provider "${provider}" serves no chat model "${wanted}".`,
+      ? `The provider "${provider}" serves no model for chat or embeddings, and only those are tested.`
+      : `The provider "${provider}" serves no model "${wanted}" for chat or embeddings.`,
     { param: "model" },
   );
 }

@@ -2,7 +2,6 @@ import { ApiError } from "../lib/api_error.ts";
 import { inputTooLong } from "../model_types/embedding.ts";
 import type { Config, Model, Provider, Upstream } from "../platform/config/config.ts";
 import {
-  type ChatReply,
   type ChatRequest,
   EXTRA_PARAMETERS,
   type ImageInput,
@@ -10,7 +9,7 @@ import {
 } from "./adapter.ts";
 import type { Admission, AttemptSubject } from "./admission.ts";
 import type { BreakerHealth } from "../lib/breaker.ts";
-import { type Attempt, callChat, type WrittenChat } from "./call_chat.ts";
+import type { Attempt, WrittenChat } from "./call_chat.ts";
 import { type AttemptList, UpstreamAttempt } from "./upstream_attempt.ts";
 import { type CallIds, restoreCallIds } from "./call_ids.ts";
 import { endAttempt } from "./end_attempt.ts";
@@ -91,16 +90,14 @@ export class Upstreams {
   }
 
   /** One call to one upstream, without fallback, breaker and limits: for an operator who tests it. */
-  async callOnce(
-    config: Config,
-    model: Model,
+  async callOnce<T>(
+    { config, model, signal }: Pick<UpstreamRequestOptions, "config" | "model" | "signal">,
     upstream: Upstream,
-    { request, signal }: { request: ChatRequest; signal: AbortSignal },
-  ): Promise<ChatReply> {
+    call: (attempt: Attempt) => Promise<T>,
+  ): Promise<T> {
     if (this.admission.isClosed) throw modelUnavailable(model, RETRY_SECONDS);
     const provider = config.providers.get(upstream.provider)!;
-    const written = this.write(config, model, upstream, request);
-    return await callChat(this.#attempt(upstream, provider, signal), written);
+    return await call(this.#attempt(upstream, provider, signal));
   }
 
   /** The request in the format of this upstream; throws an `ApiError` for what it does not support. */

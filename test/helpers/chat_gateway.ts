@@ -28,7 +28,7 @@ export async function openChatGateway(
     & { cash?: string; config?: string }
     & Pick<
       TestGatewayOptions,
-      "beside" | "resolve" | "timing" | "simulator" | "settings" | "store"
+      "beside" | "environment" | "resolve" | "timing" | "simulator" | "settings" | "store"
     > = {},
 ): Promise<ChatGateway> {
   const gateway = await openGateway({
@@ -36,6 +36,7 @@ export async function openChatGateway(
     config: options.config ?? await Deno.readTextFile(CONFIG),
     timing: options.timing,
     simulator: options.simulator,
+    ...(options.environment === undefined ? {} : { environment: options.environment }),
     ...(options.settings === undefined ? {} : { settings: options.settings }),
     ...(options.beside === undefined ? {} : { beside: options.beside }),
     ...(options.store === undefined ? {} : { store: options.store }),

@@ -11,7 +11,7 @@ const FINISH_REASONS: Record<string, string> = {
 export const GEMINI: Wire = {
   isAuthorized: (headers) => headers.get("x-goog-api-key") === EMULATED_KEY,
   read(url, body) {
-    const method = /^\/v1\/models\/chat:(generateContent|streamGenerateContent)$/.exec(
+    const method = /^\/v1\/models\/[\w.-]+:(generateContent|streamGenerateContent)$/.exec(
       url.pathname,
     );
     return method === null ? null : request(body, method[1] === "streamGenerateContent");

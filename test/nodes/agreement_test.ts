@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { sleep } from "../../src/lib/timers.ts";
 import { until } from "../helpers/chat_gateway.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
 import { startProcess } from "../helpers/gateway_process.ts";
@@ -55,6 +56,15 @@ Deno.test({
           join(folder, "first", "files", "store-id"),
           join(folder, "second", "files", "store-id"),
         );
+        const differing = () =>
+          second.stderr().split("\n").filter((line) =>
+            line.includes("node differs from the others")
+          );
+        await until("what remains is logged", () => Promise.resolve(differing().length > 1), 30);
+        assert.match(differing()[0]!, /is not the folder with the files.*ADMIN_TOKEN/);
+        assert.doesNotMatch(differing()[1]!, /is not the folder with the files/);
+        await sleep(3_000);
+        assert.equal(differing().length, 2, "while nothing changes, nothing is logged");
         first.signal("SIGTERM");
         await first.ended;
         await until(

@@ -1,3 +1,5 @@
+import { decimal } from "../../lib/money.ts";
+import { unitOf } from "../../model_types/units.ts";
 import type { PriceTerms } from "../../model_types/price_terms.ts";
 
 /** What a provider charges for a model, as a public catalogue says: a cost as in the configuration file. */
@@ -62,4 +64,17 @@ export function addCost(
   const models = catalogue.get(key) ?? new Map<string, CatalogueCost>();
   if (!models.has(model)) models.set(model, cost);
   catalogue.set(key, models);
+}
+
+/** The highest of some costs, of which there is at least one. */
+export function dearestCost<Cost extends CatalogueCost>(costs: readonly Cost[]): Cost {
+  return costs.reduce((a, b) => amountOf(b) > amountOf(a) ? b : a);
+}
+
+/** By what most requests are made of. */
+function amountOf(cost: CatalogueCost): bigint {
+  const { size } = unitOf(cost.unit)!;
+  const sum = decimal(cost.price ?? "0") + decimal(cost.input_price ?? "0") +
+    decimal(cost.output_price ?? "0");
+  return sum * 1_000_000n / size;
 }

@@ -1,4 +1,4 @@
-import { decimal, parseDecimal } from "../../lib/money.ts";
+import { parseDecimal } from "../../lib/money.ts";
 import type { YamlEdit } from "../../lib/yaml/edit_yaml.ts";
 import { definitionOf } from "../../model_types/model_types.ts";
 import { unitOf } from "../../model_types/units.ts";
@@ -8,7 +8,7 @@ import type {
   ModelEntry,
   PriceEntry,
 } from "../../platform/config/gateway_file.ts";
-import { type Catalogue, type CatalogueCost, findCost } from "./catalogue.ts";
+import { type Catalogue, type CatalogueCost, dearestCost, findCost } from "./catalogue.ts";
 import { inUnit, timesFactor } from "./decimals.ts";
 import { mapAmounts } from "./map_terms.ts";
 
@@ -88,7 +88,7 @@ class Proposing implements Proposal {
     const applies = (entry: PriceEntry) =>
       entry.model === model.id && Date.parse(entry.effective_at ?? effective_at) <= now;
     const at = entries.findLastIndex(applies);
-    const dearest = costs.reduce((a, b) => amountOf(b) > amountOf(a) ? b : a);
+    const dearest = dearestCost(costs);
     const before = at === -1 ? undefined : entries[at];
     const fitting = this.#fitting(model, null, { found: dearest, before });
     if (fitting === null) return;
@@ -174,14 +174,6 @@ function canMerge(old: Block, value: Block): boolean {
   }
   return old.length === value.length &&
     old.every(({ above_input_tokens }, at) => above_input_tokens === value[at].above_input_tokens);
-}
-
-/** By what most requests are made of. */
-function amountOf(cost: CatalogueCost): bigint {
-  const { size } = unitOf(cost.unit)!;
-  const sum = decimal(cost.price ?? "0") + decimal(cost.input_price ?? "0") +
-    decimal(cost.output_price ?? "0");
-  return sum * 1_000_000n / size;
 }
 
 function billingTypeOf(unit: string): PriceEntry["billing_type"] {

@@ -79,6 +79,7 @@ Deno.test("LiteLLM's costs per token become ours per million, to the last digit"
         fees: { web_search: "0.025" },
       },
     ],
+    [{ mode: "embedding", input_cost_per_token: 2e-8 }, { input_price: "0.02", ...perMillion }],
     [{ mode: "image_generation", output_cost_per_image: 0.04 }, { price: "0.04", unit: "image" }],
     [{ output_cost_per_video_per_second: 0.05 }, { price: "0.05", unit: "second" }],
     [{ input_cost_per_character: 1.5e-5 }, { price: "15.00", unit: "1M characters" }],

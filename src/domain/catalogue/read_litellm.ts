@@ -29,20 +29,30 @@ const TOKEN_FIELDS: readonly (readonly [TokenAmount, string])[] = [
 const PER_MILLION = 6;
 const SERVICE_TIERS = ["priority", "flex"];
 
-type Fields = Readonly<Record<string, unknown>>;
+/** What LiteLLM's list says of a model: costs, limits and capabilities, under its own names. */
+export type LitellmFields = Readonly<Record<string, unknown>>;
 
 /** Reads LiteLLM's `model_prices_and_context_window.json`. Models whose cost it does not know are left out. */
 export function readLitellm(text: string): Catalogue {
   const catalogue = new Map<string, Map<string, CatalogueCost>>();
-  for (const [name, value] of Object.entries(parseCatalogue(text))) {
-    const fields = objectOf(value);
-    const provider = fields?.litellm_provider;
-    const cost = fields === null ? null : costOf(fields);
-    if (typeof provider !== "string" || cost === null) continue;
-    addCost(catalogue, { provider, model: withoutPrefix(name, provider), cost });
+  for (const { provider, model, fields } of readLitellmEntries(text)) {
+    const cost = litellmCost(fields);
+    if (cost !== null) addCost(catalogue, { provider, model, cost });
   }
   if (catalogue.size === 0) fail("The file has no model with `litellm_provider` and a cost.");
   return catalogue;
+}
+
+/** All models of the list that have a provider. */
+export function readLitellmEntries(
+  text: string,
+): { readonly provider: string; readonly model: string; readonly fields: LitellmFields }[] {
+  return Object.entries(parseCatalogue(text)).flatMap(([name, value]) => {
+    const fields = objectOf(value);
+    const provider = fields?.litellm_provider;
+    if (fields === null || typeof provider !== "string") return [];
+    return [{ provider, model: withoutPrefix(name, provider), fields }];
+  });
 }
 
 /** Most names begin with their provider: gemini/gemini-2.5-pro, groq/openai/gpt-oss-20b. */
@@ -50,9 +60,11 @@ function withoutPrefix(name: string, provider: string): string {
   return name.startsWith(`${provider}/`) ? name.slice(provider.length + 1) : name;
 }
 
-function costOf(fields: Fields): CatalogueCost | null {
+/** The cost of a model by LiteLLM's fields, which its configuration has too; null where they say none. */
+export function litellmCost(fields: LitellmFields): CatalogueCost | null {
   const tokens = tokenAmounts(fields, "");
-  if (tokens.input_price !== undefined && tokens.output_price !== undefined) {
+  const hasOutput = tokens.output_price !== undefined || fields.mode === "embedding";
+  if (tokens.input_price !== undefined && hasOutput) {
     return {
       ...tokens,
       unit: "1M tokens",
@@ -64,7 +76,7 @@ function costOf(fields: Fields): CatalogueCost | null {
   return mediaCost(fields);
 }
 
-function tokenAmounts(fields: Fields, suffix: string): TokenAmounts {
+function tokenAmounts(fields: LitellmFields, suffix: string): TokenAmounts {
   const found = TOKEN_FIELDS.flatMap(([ours, theirs]) => {
     const amount = amountText(fields[theirs + suffix], PER_MILLION);
     return amount === null ? [] : [[ours, amount] as const];
@@ -72,7 +84,7 @@ function tokenAmounts(fields: Fields, suffix: string): TokenAmounts {
   return Object.fromEntries(found);
 }
 
-function contextTiers(fields: Fields): { tiers?: ContextTier[] } {
+function contextTiers(fields: LitellmFields): { tiers?: ContextTier[] } {
   const thousands = Object.keys(fields)
     .map((name) => /^input_cost_per_token_above_(\d+)k_tokens$/.exec(name)?.[1])
     .filter((each) => each !== undefined)
@@ -84,7 +96,7 @@ function contextTiers(fields: Fields): { tiers?: ContextTier[] } {
   return tiers.length === 0 ? {} : { tiers };
 }
 
-function serviceTiers(fields: Fields): { service_tiers?: Record<string, ServiceTier> } {
+function serviceTiers(fields: LitellmFields): { service_tiers?: Record<string, ServiceTier> } {
   const base = tokenAmounts(fields, "");
   const found = SERVICE_TIERS.map((name) => [name, tokenAmounts(fields, `_${name}`)] as const)
     .filter(([, amounts]) => Object.keys(amounts).length > 0)
@@ -107,7 +119,7 @@ function asMultiplier(base: TokenAmounts, amounts: TokenAmounts): ServiceTier | 
 }
 
 /** Searches cost by the size of their context; which size a request used is not reported, so the dearest counts. */
-function searchFee(fields: Fields): { fees?: { web_search: string } } {
+function searchFee(fields: LitellmFields): { fees?: { web_search: string } } {
   const sizes = Object.values(objectOf(fields.search_context_cost_per_query) ?? {})
     .filter((each) => typeof each === "number");
   const dearest = amountText(Math.max(...sizes));
@@ -115,7 +127,7 @@ function searchFee(fields: Fields): { fees?: { web_search: string } } {
 }
 
 /** What is not sold by the token: one image, one second, a million characters. */
-function mediaCost(fields: Fields): CatalogueCost | null {
+function mediaCost(fields: LitellmFields): CatalogueCost | null {
   const units: readonly (readonly [unit: string, names: readonly string[], power: number])[] = [
     ["image", ["output_cost_per_image", "input_cost_per_image"], 0],
     ["second", ["output_cost_per_video_per_second", "output_cost_per_second"], 0],

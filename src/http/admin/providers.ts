@@ -34,7 +34,7 @@ export function listProviders({ upstreams }: RouteDeps): Endpoint {
   };
 }
 
-/** POST /admin/v1/providers/{id}/test: one small chat, and what came back. */
+/** POST /admin/v1/providers/{id}/test: one small request, and what came back. */
 export function testProviderEndpoint(
   { upstreams, database }: RouteDeps,
 ): BodyEndpoint<ProviderTestRequest> {

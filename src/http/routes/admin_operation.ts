@@ -122,10 +122,10 @@ export const adminOperationRoutes: RouteArea = {
       path: "/admin/v1/providers/{id}/test",
       auth: "admin_token",
       scope: "configuration",
-      summary: "Test a provider with one small chat",
+      summary: "Test a provider with one small request",
       description:
-        "The chat is real and costs what the provider charges for it; no account is charged. A failure is a 200 with " +
-        "`ok: false`.",
+        "The request, for chat or embeddings, is real and costs what the provider charges for it; no account is charged. " +
+        "A failure is a 200 with `ok: false`.",
       parameters: [inPath("id", "Name of the provider in the configuration.")],
       request: requestBody(REQUESTS.admin_provider_test),
       responses: { 200: json("ProviderTest", "What came back.") },

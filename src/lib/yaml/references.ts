@@ -51,6 +51,11 @@ export function fillReferences(raw: string, environment: Environment): FilledTex
   return { text: text + raw.slice(at), isReference, files, issues };
 }
 
+/** A text that stands for itself when references are filled in. */
+export function escapeReferences(text: string): string {
+  return text.replaceAll("${", () => "$${");
+}
+
 function reasonMalformed(raw: string, start: number, end: number): string | null {
   if (end < 0) return `the reference ${short(raw.slice(start))} is not closed with }`;
   const inner = raw.slice(start + 2, end);

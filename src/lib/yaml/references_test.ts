@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { fillReferences } from "./references.ts";
+import { escapeReferences, fillReferences } from "./references.ts";
 import { withSecretFiles } from "./secret_files.ts";
 
 const fill = (raw: string, environment: Record<string, string> = {}) =>
@@ -98,5 +98,16 @@ Deno.test("a reference may name a file, whose content is the value", () => {
     assert.match(fillFromFile("${file:key}").issues[0]!.message, /is not a reference/);
   } finally {
     Deno.removeSync(folder, { recursive: true });
+  }
+});
+
+Deno.test("an escaped text stands for itself", () => {
+  for (const text of ["", "a", "${A}", "$${A}", "$$${A", "${", "$", "${${", "a ${A} b ${B:-c}"]) {
+    assert.deepEqual(fillReferences(escapeReferences(text), { A: "1" }), {
+      text,
+      isReference: false,
+      files: [],
+      issues: [],
+    });
   }
 });
