@@ -133,7 +133,8 @@ function headingOf({ requestId, model, config }: ChatCall): Heading {
   return { requestId, model: model.id, created, fingerprint: `fp_${config.version}` };
 }
 
-function meterOf(model: Model, { request, maxUsage }: PreparedChat): ChatMeter {
+/** Meters an answer of the model. */
+export function meterOf(model: Model, { request, maxUsage }: PreparedChat): ChatMeter {
   const { input_tokens = 0, output_tokens = 0 } = maxUsage;
   return new ChatMeter(request, {
     mayHideReasoning: model.capabilities.has("reasoning") && request.reasoning_effort !== "none",
