@@ -104,6 +104,7 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
         ...{ config, model, account: account.id, signal: call.signal },
         subject: { request_id: call.requestId },
         attempts: call.logged.attempts,
+        pin: prepared.pin,
       },
       (attempt) => callChat(attempt, prepared.requestFor(attempt.upstream)),
     );

@@ -80,6 +80,7 @@ async function receive(round: Round): Promise<Answered> {
       ...{ config, model, account: task.account_id, attempts },
       subject: { task_id: task.id },
       signal: deadline.signal,
+      pin: prepared.pin,
     },
     (attempt) => call(round, attempt),
   );
