@@ -970,7 +970,7 @@ export type ResponsesRequest = {
    */
   service_tier?: string;
   /**
-   * Must be false: not supported yet.
+   * Whether to return at once and make the response as a task. Needs store; excludes stream.
    */
   background?: boolean;
   /**
@@ -1035,7 +1035,16 @@ export type NewWebhookEndpoint = {
    *
    * @minItems 1
    */
-  event_types?: ("task.succeeded" | "task.failed" | "task.cancelled" | "task.expired")[];
+  event_types?: (
+    | "task.succeeded"
+    | "task.failed"
+    | "task.cancelled"
+    | "task.expired"
+    | "response.completed"
+    | "response.incomplete"
+    | "response.failed"
+    | "response.cancelled"
+  )[];
 };
 
 export type WebhookRedelivery = {

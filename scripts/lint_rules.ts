@@ -38,6 +38,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   "workflows/dramas": 5,
   "workflows/embeddings": 5,
   "workflows/quote": 5,
+  "workflows/responses": 5,
   "workflows/retention": 5,
   "workflows/speech": 5,
   "workflows/tasks": 5,
@@ -66,6 +67,8 @@ const ALLOWED_SIDEWAYS = new Set([
   "workflows/quote -> workflows/embeddings",
   "workflows/quote -> workflows/speech",
   "workflows/quote -> workflows/tasks",
+  "workflows/responses -> workflows/chat", // a response in the background is a chat
+  "workflows/responses -> workflows/tasks", // that a task makes
   "workflows/retention -> workflows/tasks", // old tasks are removed by what knows them
   "site -> http", // pages answer errors with the statuses of the API
   "cli -> app", // the command line reads the same environment as the gateway

@@ -18,7 +18,7 @@ import { Outbound } from "../platform/outbound/safe_fetch.ts";
 import type { JobHandler } from "../platform/queue/queue.ts";
 import { registerTaskGauges } from "../platform/telemetry/task_metrics.ts";
 import type { SiteDeps } from "../site/context.ts";
-import { dramaTaskHandlers } from "../workflows/dramas/drama_task_handlers.ts";
+import { taskHandlers } from "../workflows/dramas/task_handlers.ts";
 import { ConfigVersions } from "../workflows/tasks/config_versions.ts";
 import { countTasks } from "../workflows/tasks/operate_tasks.ts";
 import { TASK } from "../workflows/tasks/task.ts";
@@ -27,7 +27,7 @@ import type { GatewayOptions } from "./gateway.ts";
 import { openAccounting } from "./open_accounting.ts";
 import { openChat } from "./open_chat.ts";
 import { openRequestLog } from "./open_request_log.ts";
-import { openResponses } from "./open_responses.ts";
+import { backgroundHandler, openResponses } from "./open_responses.ts";
 import { openRetention } from "./open_retention.ts";
 import type { GatewayServer } from "./open_http_server.ts";
 import { openSite } from "./open_site.ts";
@@ -94,7 +94,7 @@ export async function openServices(deps: Deps, options: GatewayOptions): Promise
     {
       ...core,
       ...{ configs, ledger, queue, files, outbound, imageHosts, admission, http1 },
-      handlers: dramaTaskHandlers(upstreams),
+      handlers: taskHandlers(upstreams, backgroundHandler({ ...kept, upstreams, limiter })),
       onEnd: (status) => taskMetrics.ended.inc({ status }),
     },
     { download: timing?.download, timing: timing?.tasks },

@@ -11,11 +11,8 @@ import type { Database } from "../platform/database/database.ts";
 import type { ConfigVersions } from "../workflows/tasks/config_versions.ts";
 import { TaskCreation } from "../workflows/tasks/create_task.ts";
 import type { FetchedInput, TaskDeps } from "../workflows/tasks/deps.ts";
-import {
-  DOWNLOAD_LIMITS,
-  type DownloadLimits,
-  DownloadSlots,
-} from "../workflows/tasks/downloads.ts";
+import { DOWNLOAD_LIMITS, type DownloadLimits } from "../workflows/tasks/downloads.ts";
+import { LongStepSlots } from "../workflows/tasks/long_step_slots.ts";
 import { tasksById, taskVersions } from "../workflows/tasks/find_task.ts";
 import { SUBMISSION_TIMING, type SubmissionTiming } from "../workflows/tasks/submit_task.ts";
 import { openTaskChanges } from "../workflows/tasks/task_changes.ts";
@@ -75,7 +72,7 @@ export function openTasks(
       fetchSafely: (request, policy) => outbound.fetch(request, policy),
       silenceMs: limits.silenceMs,
     }),
-    downloads: { limits, slots: new DownloadSlots(limits.slots) },
+    downloads: { limits, slots: new LongStepSlots(limits.slots) },
     creation: new TaskCreation({
       database,
       queue,

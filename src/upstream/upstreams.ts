@@ -1,4 +1,5 @@
 import { ApiError } from "../lib/api_error.ts";
+import { hashText } from "../lib/hash_text.ts";
 import { inputTooLong } from "../model_types/embedding.ts";
 import type { Config, Model, Provider, Upstream } from "../platform/config/config.ts";
 import {
@@ -42,6 +43,8 @@ export interface UpstreamRequestOptions {
   signal: AbortSignal;
   /** Gets a record of every attempt. */
   attempts?: AttemptList | undefined;
+  /** Requests of the account with the same number reach the same upstream, as long as it can be called. */
+  pin?: number | null | undefined;
 }
 
 /** Calls the upstreams of a model, with fallback. */
@@ -55,11 +58,12 @@ export class Upstreams {
 
   /** Tries the upstreams of a model in order until `call` succeeds with one. */
   async callFirstAvailable<T>(
-    { config, model, account, subject, signal, attempts }: UpstreamRequestOptions,
+    { config, model, account, subject, signal, attempts, pin = null }: UpstreamRequestOptions,
     call: (attempt: Attempt) => Promise<T>,
   ): Promise<UpstreamResult<T>> {
     let last: UpstreamFailure | null = null;
-    for (const upstream of orderUpstreams(model.upstreams)) {
+    const order = orderUpstreams(model.upstreams, pin === null ? null : hashText(account, pin));
+    for (const upstream of order) {
       const provider = config.providers.get(upstream.provider)!;
       const permit = this.admission.acquire(upstream, provider, account, subject);
       if (permit === null) continue;

@@ -49,6 +49,21 @@ export async function openaiResponses(
     assert.equal(response.output_text, text);
   });
 
+  await t.step("responses: a background response is polled until it is completed", async () => {
+    const queued = await client.responses.create({ model, input, background: true });
+    assert.equal(queued.status, "queued");
+    let response = queued;
+    while (response.status === "queued" || response.status === "in_progress") {
+      response = await client.responses.retrieve(queued.id);
+    }
+    assert.deepEqual([response.id, response.status], [queued.id, "completed"]);
+    assert.ok(response.output_text.length > 0);
+    const { output, status } = await client.responses.cancel(queued.id);
+    assert.deepEqual([output, status], [response.output, "completed"]);
+    const { id } = await client.responses.create({ model, input });
+    await assert.rejects(client.responses.cancel(id), OpenAI.BadRequestError);
+  });
+
   await t.step("responses: a tool is called, and a stored turn is continued", async () => {
     const first = await client.responses.create({
       model,
@@ -94,8 +109,8 @@ export async function openaiResponses(
       OpenAI.NotFoundError,
     );
     await assert.rejects(
-      client.responses.create({ model, input, background: true }),
-      (error: unknown) => error instanceof OpenAI.BadRequestError && error.param === "background",
+      client.responses.create({ model, input, background: true, store: false }),
+      (error: unknown) => error instanceof OpenAI.BadRequestError && error.param === "store",
     );
     const stranger = new OpenAI({ apiKey: "sk-no", baseURL: `${address}/v1`, maxRetries: 0 });
     await assert.rejects(stranger.responses.create({ model, input }), OpenAI.AuthenticationError);

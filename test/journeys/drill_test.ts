@@ -29,9 +29,16 @@ Deno.test("a drill is ready and sends nothing: no provider call, no webhook, no 
   assert.equal(chat.status, 503);
   assert.equal((await errorOf(chat)).code, "model_unavailable");
   assert.equal(await statusOf(gateway.admin("POST", "/providers/sim/test", {})), 503);
+  const background = await gateway.post("/v1/responses", {
+    model: "talk",
+    input: "x",
+    background: true,
+  });
+  const { id: response } = await background.json();
 
   await sleep(1_500);
   assert.equal((await gateway.task(task)).status, "queued");
+  assert.equal((await (await gateway.get(`/v1/responses/${response}`)).json()).status, "queued");
   assert.equal(receiver.received.length, 0);
   const metrics = await gateway.admin("GET", "/../../metrics");
   assert.doesNotMatch(await metrics.text(), /tollgate_upstream_attempts_total\{/);

@@ -202,7 +202,8 @@ function openFixtures(gateway: MediaGateway, receiver: Receiver): Fixtures {
     [SAMPLE.task, submit],
     [SAMPLE.endpoint, endpoint],
     [SAMPLE.response, async () => {
-      const response = await gateway.post("/v1/responses", { model: "sim-chat", input: "Hello" });
+      const body = { model: "sim-chat", input: "Hello", background: true };
+      const response = await gateway.post("/v1/responses", body);
       return (await response.json()).id;
     }],
     [SAMPLE.request, async () => {

@@ -271,7 +271,6 @@ Deno.test("400 by name for what is not offered, and nothing is held; unknown fie
   await using gateway = await openChatGateway();
   for (
     const [more, param] of [
-      [{ background: true }, "background"],
       [{ conversation: "conv_1" }, "conversation"],
       [{ prompt: { id: "p" } }, "prompt"],
       [{ tools: [{ type: "code_interpreter", container: {} }] }, "tools.0.type"],

@@ -49,7 +49,7 @@ Deno.test(
     assert.equal((await call(gateway, "GET", `${at}/secret`)).body.secret, secret);
 
     const second = await call(gateway, "POST", "/webhook_endpoints", { url: "https://b.example/" });
-    assert.deepEqual(second.body.event_types.length, 4);
+    assert.deepEqual(second.body.event_types.length, 8);
     const page = await call(gateway, "GET", "/webhook_endpoints?limit=1");
     assert.deepEqual([page.body.data[0].id, page.body.has_more], [second.body.id, true]);
     const rest = await call(gateway, "GET", `/webhook_endpoints?after=${page.body.last_id}`);

@@ -12,17 +12,43 @@ export interface NewResponse {
   readonly body: string;
 }
 
+/** A new response as the transaction that creates its task writes it. */
+export interface ResponseRow {
+  readonly id: string;
+  readonly created_at: string;
+  readonly previous_id: string | null;
+  /** Sealed. */
+  readonly body: string;
+}
+
+/** The task that makes a background response. */
+export interface ResponseTask {
+  readonly id: string;
+  /** As `Status` of tasks. */
+  readonly status: string;
+  readonly error: { readonly code: string; readonly message: string } | null;
+  /** Its next step is due and has not begun. */
+  readonly isLate: boolean;
+}
+
 /** A stored response. */
 export interface StoredResponse {
   readonly id: string;
   readonly previous: string | null;
   readonly body: string;
+  /** Null: it was made while its client waited. */
+  readonly task: ResponseTask | null;
 }
 
 interface Row {
   id: string;
   previous_id: string | null;
   body: string;
+  task_id: string | null;
+  task_status: string | null;
+  error_code: string | null;
+  error_message: string | null;
+  is_late?: boolean;
 }
 
 /** Rows of one statement. */
@@ -51,12 +77,28 @@ export class ResponseStore {
     return this.#writes.add(response);
   }
 
+  /** For a transaction that writes more than the response. */
+  toRow({ id, previous, body }: Omit<NewResponse, "account">): ResponseRow {
+    return {
+      id,
+      created_at: createdAtOf(id)!,
+      previous_id: previous,
+      body: this.sealBody(id, body),
+    };
+  }
+
+  sealBody(id: string, body: string): string {
+    return this.box.seal(body, id);
+  }
+
   async find(account: string, id: string): Promise<StoredResponse | null> {
     const createdAt = createdAtOf(id);
     if (createdAt === null) return null;
     const [row] = await this.sql<Row[]>`
-      select id, previous_id, body from response
-       where id = ${id} and created_at = ${createdAt} and account_id = ${account}`;
+      select r.id, r.previous_id, r.body, r.task_id, coalesce(r.task_status, t.status) as task_status,
+             r.error_code, r.error_message, coalesce(t.wake_at < now() - interval '1 second', false) as is_late
+        from response r left join task t on t.id = r.task_id and r.task_status is null
+       where r.id = ${id} and r.created_at = ${createdAt} and r.account_id = ${account}`;
     return row === undefined ? null : this.#toStored(row);
   }
 
@@ -69,13 +111,13 @@ export class ResponseStore {
     if (createdAt === null) return [];
     const rows = await this.sql<Row[]>`
       with recursive chain as (
-        select id, previous_id, body, 1 as depth from response
+        select id, previous_id, body, task_id, task_status, error_code, error_message, 1 as depth from response
          where id = ${id} and created_at = ${createdAt} and account_id = ${account}
         union all
-        select r.id, r.previous_id, r.body, c.depth + 1 from chain c
-          join response r on r.id = c.previous_id
+        select r.id, r.previous_id, r.body, r.task_id, r.task_status, r.error_code, r.error_message, c.depth + 1
+          from chain c join response r on r.id = c.previous_id
          where r.account_id = ${account} and c.depth < ${CHAIN_MAX})
-      select id, previous_id, body from chain order by depth desc`;
+      select * from chain order by depth desc`;
     return rows.map((row) => this.#toStored(row));
   }
 
@@ -96,13 +138,25 @@ export class ResponseStore {
                            ${rows.map(({ id }) => createdAtOf(id)!)}::timestamptz[],
                            ${rows.map(({ account }) => account)}::text[],
                            ${rows.map(({ previous }) => previous)}::text[],
-                           ${rows.map(({ id, body }) => this.box.seal(body, id))}::text[])`;
+                           ${rows.map(({ id, body }) => this.sealBody(id, body))}::text[])`;
     return rows.map(() => undefined);
   }
 
-  #toStored({ id, previous_id, body }: Row): StoredResponse {
-    return { id, previous: previous_id, body: this.box.unseal(body, id) };
+  #toStored(row: Row): StoredResponse {
+    const { id, previous_id: previous, body } = row;
+    return { id, previous, body: this.box.unseal(body, id), task: taskOf(row) };
   }
+}
+
+function taskOf(row: Row): ResponseTask | null {
+  const { task_id: id, task_status, error_code: code, error_message, is_late = false } = row;
+  if (id === null) return null;
+  return {
+    id,
+    status: task_status ?? "queued",
+    error: code === null ? null : { code, message: error_message ?? "" },
+    isLate: is_late,
+  };
 }
 
 /** Null for a text that is no id. */

@@ -35,7 +35,12 @@ Deno.test("responses are sealed, found by their account only, and continued in o
   ]);
   const rows = await sql<{ body: string }[]>`select body from response`;
   assert.ok(rows.every(({ body }) => body.startsWith("resp_")), "what is stored is sealed");
-  assert.deepEqual(await store.find("acc_1", second), { id: second, previous: first, body: "two" });
+  assert.deepEqual(await store.find("acc_1", second), {
+    id: second,
+    previous: first,
+    body: "two",
+    task: null,
+  });
   const bodies = async (account: string, id: string) =>
     (await store.conversation(account, id)).map(({ body }) => body);
   assert.deepEqual(await bodies("acc_1", third), ["one", "two", "three"]);

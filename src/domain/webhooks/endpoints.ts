@@ -1,7 +1,7 @@
 import { newId } from "../../lib/ids.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import type { Queries } from "../../platform/database/database.ts";
-import { hostOf, TASK_EVENTS, type TaskEvent } from "./event.ts";
+import { EVENT_TYPES, type EventType, hostOf } from "./event.ts";
 import type { SecretBox } from "../../platform/secrets/types.ts";
 import { makeSecret } from "./secrets.ts";
 
@@ -35,7 +35,7 @@ interface Row {
 export interface EndpointFields {
   url: string;
   description?: string | undefined;
-  event_types?: TaskEvent[] | undefined;
+  event_types?: EventType[] | undefined;
 }
 
 interface Page {
@@ -208,7 +208,7 @@ function toEndpoint(row: Row): WebhookEndpoint {
     object: "webhook_endpoint",
     url: row.url,
     description: row.description,
-    event_types: row.event_types ?? TASK_EVENTS,
+    event_types: row.event_types ?? EVENT_TYPES,
     status: row.disabled_at === null ? "enabled" : "disabled",
     disabled_reason: row.disabled_reason,
     disabled_at: row.disabled_at?.toISOString() ?? null,

@@ -1,18 +1,26 @@
 import { z } from "zod";
 import { parseStored, StoredJsonError } from "../../lib/stored_json.ts";
 
-/** Events of tasks; `webhook.test` is sent on request, to try an endpoint. */
-export const TASK_EVENTS = [
+/**
+ * Events that an endpoint may ask for: of tasks, and of background responses, which have the names that OpenAI gives
+ * them. `webhook.test` is sent on request, to try an endpoint.
+ */
+export const EVENT_TYPES = [
   "task.succeeded",
   "task.failed",
   "task.cancelled",
   "task.expired",
+  "response.completed",
+  "response.incomplete",
+  "response.failed",
+  "response.cancelled",
 ] as const;
-export type TaskEvent = (typeof TASK_EVENTS)[number];
-export type EventType = TaskEvent | "webhook.test";
+export type EventType = (typeof EVENT_TYPES)[number];
 
 /** The payload's `data`; the shape is published in schemas/webhook_event.schema.json. */
 export interface EventData {
+  /** Of a response. */
+  readonly id?: string | undefined;
   readonly task_id: string;
   readonly status: string;
   /** As the task shows its outputs. */
@@ -20,6 +28,7 @@ export interface EventData {
 }
 
 const storedEventData: z.ZodType<EventData> = z.looseObject({
+  id: z.string().optional(),
   task_id: z.string(),
   status: z.string(),
   output: z.array(z.unknown()).default([]),
@@ -41,7 +50,7 @@ export function parseEventData(stored: string): EventData {
 export interface NewEvent {
   readonly account: string;
   readonly taskId: string;
-  readonly type: TaskEvent;
+  readonly type: EventType;
   /** The request's own; null: the account's endpoints. */
   readonly callbackUrl: string | null;
   readonly data: EventData;
@@ -57,11 +66,15 @@ export interface StoredEvent {
   readonly data: string;
 }
 
-/** The body that is sent: composed from stored text, so that every attempt sends the same bytes. */
+/**
+ * The body that is sent: composed from stored text, so that every attempt sends the same bytes. An event of a response
+ * also has the fields that OpenAI's libraries know.
+ */
 export function renderPayload({ id, type, created, data }: StoredEvent): string {
+  const openai = type.startsWith("response.") ? `"object":"event","created_at":${created},` : "";
   return `{"id":${JSON.stringify(id)},"type":${
     JSON.stringify(type)
-  },"created":${created},"data":${data}}`;
+  },"created":${created},${openai}"data":${data}}`;
 }
 
 /** Deliveries of an account to one host share a destination, with its slots and circuit breaker. */

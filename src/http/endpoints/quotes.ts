@@ -19,7 +19,7 @@ import {
 import { isPipeline } from "../../model_types/model_types.ts";
 import { callOf, notReleased, requestedModel } from "./create_generation.ts";
 import { translate } from "./messages.ts";
-import { type ResponsesDeps, translateResponse } from "./responses.ts";
+import { type ResponsesDeps, translateResponse } from "./stored_responses.ts";
 import type { TaskEndpointDeps } from "./tasks.ts";
 
 interface QuoteEndpointDeps extends TaskEndpointDeps, ResponsesDeps {

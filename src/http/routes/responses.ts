@@ -1,7 +1,7 @@
 import { RESPONSES_REQUEST } from "../endpoints/charged_requests.ts";
+import { createResponse } from "../endpoints/create_response.ts";
 import {
   cancelResponse,
-  createResponse,
   deleteResponse,
   listInputItems,
   retrieveResponse,
@@ -26,7 +26,8 @@ export const responseRoutes: RouteArea = {
       summary: "Create a response",
       description:
         "OpenAI's Responses API, on every chat model. With `stream: true` the response is a stream of server-sent events. " +
-        "Unless `store` is false it is kept for some days, and `previous_response_id` continues it.",
+        "Unless `store` is false it is kept for some days, and `previous_response_id` continues it. With `background: true` " +
+        "the response is returned at once with the status `queued`, and a task makes it.",
       request: RESPONSES_REQUEST,
       parameters: ANSWERED,
       responses: {
@@ -70,7 +71,8 @@ export const responseRoutes: RouteArea = {
       method: "POST",
       path: "/responses/{response_id}/cancel",
       summary: "Cancel a response",
-      description: "A response that has ended is returned as it is.",
+      description:
+        "Cancels a response that was created with `background: true`. One that has ended is returned as it is.",
       parameters: [ID],
       responses: { 200: json("Response", "The response.") },
       example,
@@ -81,6 +83,7 @@ export const responseRoutes: RouteArea = {
       method: "DELETE",
       path: "/responses/{response_id}",
       summary: "Delete a response",
+      description: "A background response that has not ended is cancelled first.",
       parameters: [ID],
       responses: { 200: json("DeletedResponse", "The response is deleted.") },
       example,

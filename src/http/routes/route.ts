@@ -11,7 +11,7 @@ import { noteBody } from "../../domain/requests/note_body.ts";
 import type { PeopleDeps } from "../admin/people.ts";
 import type { ChatEndpointDeps } from "../endpoints/answer_chat.ts";
 import type { RequestEndpointDeps } from "../endpoints/requests.ts";
-import type { ResponsesDeps } from "../endpoints/responses.ts";
+import type { ResponsesDeps } from "../endpoints/stored_responses.ts";
 import type { FilesDeps } from "../endpoints/files.ts";
 import type { TaskEndpointDeps } from "../endpoints/tasks.ts";
 import type { BodyEndpoint, Endpoint } from "../exchange.ts";

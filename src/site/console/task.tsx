@@ -196,6 +196,12 @@ function DetailsCard({ task }: { task: RenderedTask }) {
             </dd>
           </>
         )}
+        {task.response_id !== undefined && (
+          <>
+            <dt>Response ID</dt>
+            <dd class="mono break">{task.response_id}</dd>
+          </>
+        )}
         <dt>Request ID</dt>
         <dd class="mono break">{task.request_id}</dd>
       </dl>

@@ -16,14 +16,15 @@ import { TypeMark } from "./type_mark.tsx";
 
 const PATH = "/console/tasks";
 const PAGE = 20;
-/** Types whose requests give tasks; others answer at once. */
+/** Types whose requests give tasks; others answer at once, but for responses in the background. */
 const TASK_TYPES = MODEL_TYPES.filter((type) => FORMS[type].result === "task");
+const FILTERED_TYPES = MODEL_TYPES.filter((type) => TASK_TYPES.includes(type) || type === "chat");
 
 /** GET /console/tasks */
 export function tasksPage({ database }: ConsoleDeps) {
   return async function tasksPage(c: SiteContext): Promise<Response> {
     const { after, ...asked } = c.req.query();
-    const type = TASK_TYPES.find((each) => each === asked.type);
+    const type = FILTERED_TYPES.find((each) => each === asked.type);
     const status = STATUSES.find((each) => each === asked.status);
     const { rows, hasMore } = await listTasks(database.sql, {
       account: personOf(c).account,
@@ -41,7 +42,10 @@ export function tasksPage({ database }: ConsoleDeps) {
         <Head
           title="Tasks"
           note={`Asynchronous jobs: ${
-            formatList(TASK_TYPES.map((type) => FORMS[type].title.toLowerCase()))
+            formatList([
+              ...TASK_TYPES.map((type) => FORMS[type].title.toLowerCase()),
+              "responses in the background",
+            ])
           }.`}
         />
         <TaskFilters type={type} status={status} />
@@ -73,7 +77,7 @@ function TaskFilters(
         name="type"
         label="Type"
         all="All types"
-        values={TASK_TYPES}
+        values={FILTERED_TYPES}
         value={type}
       />
       <FilterSelect

@@ -2,7 +2,7 @@ import { ApiError } from "../../lib/api_error.ts";
 import { listDeliveries } from "../../domain/webhooks/deliveries.ts";
 import { audited, type AuditedChange } from "../../domain/audit/audit.ts";
 import { findEndpoint, type WebhookEndpoint } from "../../domain/webhooks/endpoints.ts";
-import { TASK_EVENTS } from "../../domain/webhooks/event.ts";
+import { EVENT_TYPES } from "../../domain/webhooks/event.ts";
 import { checkUrlResolves } from "../../platform/outbound/check_url.ts";
 import {
   editEndpoint,
@@ -233,7 +233,7 @@ function EndpointControls({ c, endpoint }: { c: SiteContext; endpoint: WebhookEn
 }
 
 function fieldsOf({ url, description, event_types: types }: WebhookEndpoint) {
-  const all = types.length === TASK_EVENTS.length;
+  const all = types.length === EVENT_TYPES.length;
   const ticked = all ? [] : types.map((type) => [type, "on"]);
   return { url, description, ...Object.fromEntries(ticked) };
 }

@@ -13,7 +13,7 @@ import { audited } from "../../domain/audit/audit.ts";
 import { checkUrlResolves } from "../../platform/outbound/check_url.ts";
 import { addEndpoint } from "../../workflows/accounts/manage_webhooks.ts";
 import { memberOf } from "../actor.ts";
-import { TASK_EVENTS } from "../../domain/webhooks/event.ts";
+import { EVENT_TYPES } from "../../domain/webhooks/event.ts";
 import { personOf, type SiteContext } from "../context.ts";
 import { readSiteForm } from "../form.ts";
 import { type FieldLabels, type FormError, messageAt, toFormError } from "../form_error.ts";
@@ -66,8 +66,8 @@ export function createWebhookPage(deps: ConsoleDeps) {
 
 /** Reads the endpoint form. No event selected means all events. */
 export function readEndpoint(fields: Record<string, string>): Required<EndpointFields> {
-  const types = TASK_EVENTS.filter((type) => fields[type] !== undefined);
-  const event_types = types.length === 0 ? [...TASK_EVENTS] : types;
+  const types = EVENT_TYPES.filter((type) => fields[type] !== undefined);
+  const event_types = types.length === 0 ? [...EVENT_TYPES] : types;
   const description = (fields.description ?? "").trim();
   return { ...endpointForm.read(fields, { event_types, description }), description, event_types };
 }
@@ -171,7 +171,7 @@ function EndpointRow({ endpoint }: { endpoint: WebhookEndpoint }) {
         </span>
       </td>
       <td data-label="Events">
-        {types.length === TASK_EVENTS.length ? "All" : types.map(shortType).join(", ")}
+        {types.length === EVENT_TYPES.length ? "All" : types.map(shortType).join(", ")}
       </td>
       <td data-label="Status">
         <EndpointStatus endpoint={endpoint} />
@@ -226,7 +226,7 @@ export function EndpointFieldset(
       />
       <fieldset class="checks">
         <legend>Events (none selected: all)</legend>
-        {TASK_EVENTS.map((type) => (
+        {EVENT_TYPES.map((type) => (
           <label class="check">
             <input type="checkbox" name={type} checked={fields[type] !== undefined} />
             <span>{type}</span>

@@ -104,6 +104,7 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
         ...{ config, model, account: account.id, signal: call.signal },
         subject: { request_id: call.requestId },
         attempts: call.logged.attempts,
+        pin: prepared.pin,
       },
       (attempt) => callChat(attempt, prepared.requestFor(attempt.upstream)),
     );
@@ -133,7 +134,8 @@ function headingOf({ requestId, model, config }: ChatCall): Heading {
   return { requestId, model: model.id, created, fingerprint: `fp_${config.version}` };
 }
 
-function meterOf(model: Model, { request, maxUsage }: PreparedChat): ChatMeter {
+/** Meters an answer of the model. */
+export function meterOf(model: Model, { request, maxUsage }: PreparedChat): ChatMeter {
   const { input_tokens = 0, output_tokens = 0 } = maxUsage;
   return new ChatMeter(request, {
     mayHideReasoning: model.capabilities.has("reasoning") && request.reasoning_effort !== "none",

@@ -45,28 +45,44 @@ const HOLD_SECONDS = 960;
 /** Other requests may take the money between the look at the balance and the hold. */
 const TRIES_MAX = 3;
 
-/**
- * Holds the maximum price of a chat. Without a limit of its own, a chat that the balance or the budget of its key does
- * not cover is limited to what is covered; one that has a limit is refused, and so is one with room for a few words only.
- */
+/** Holds the maximum price of a chat, or of what of it is covered. */
 export async function holdChat(ledger: Ledger, chat: UnheldChat): Promise<ChatHold> {
+  const { placed: hold, ...rest } = await holdCovered(ledger, chat, (quote) =>
+    ledger.hold({
+      id: chat.requestId,
+      account: chat.account.id,
+      quote,
+      clientRequestId: chat.clientRequestId ?? undefined,
+      origin: chat.logged,
+      ttlSeconds: HOLD_SECONDS,
+      isRenewed: true,
+      beyondHold: true,
+      mayDraw: !chat.account.hasKeyBudget,
+      signal: chat.signal,
+    }));
+  return { hold, ...rest };
+}
+
+interface CoverableChat extends QuotedChat {
+  readonly account: Pick<UnheldChat["account"], "id" | "plan">;
+  readonly prepared: PreparedChat;
+}
+
+/**
+ * Calls `place` with the maximum price of a chat. Without a limit of its own, a chat that the balance or the budget of
+ * its key does not cover is limited to what is covered; one that has a limit is refused, and so is one with room for a
+ * few words only.
+ */
+export async function holdCovered<T>(
+  ledger: Pick<Ledger, "funds">,
+  chat: CoverableChat,
+  place: (quote: Quote, prepared: PreparedChat) => Promise<T>,
+): Promise<{ placed: T; quote: Quote; prepared: PreparedChat }> {
   let { prepared } = chat;
   for (let tries = 1;; tries++) {
     const quote = quoteChat(chat, prepared);
     try {
-      const hold = await ledger.hold({
-        id: chat.requestId,
-        account: chat.account.id,
-        quote,
-        clientRequestId: chat.clientRequestId ?? undefined,
-        origin: chat.logged,
-        ttlSeconds: HOLD_SECONDS,
-        isRenewed: true,
-        beyondHold: true,
-        mayDraw: !chat.account.hasKeyBudget,
-        signal: chat.signal,
-      });
-      return { hold, quote, prepared };
+      return { placed: await place(quote, prepared), quote, prepared };
     } catch (error) {
       const isOverBudget = error instanceof KeyBudgetExceeded;
       if (!isOverBudget && !isInsufficient(error)) throw error;

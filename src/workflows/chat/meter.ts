@@ -156,7 +156,7 @@ export class ChatMeter {
 
 /** What a metered chat costs: the client what it asked for, us what served it. */
 export function chargeFor(
-  quote: Quote,
+  quote: Pick<Quote, "price" | "kind">,
   upstream: Upstream,
   metered: MeteredChat,
   asked: AskedExtras,

@@ -8,6 +8,7 @@ import type { Upstreams } from "../../upstream/upstreams.ts";
 import type { ImageLink } from "../../platform/outbound/public_hosts.ts";
 import { type ChatExtras, checkExtras } from "./check_extras.ts";
 import { checkRequest } from "./check_request.ts";
+import { conversationPin } from "./conversation_pin.ts";
 import { cleanRequest } from "./clean_request.ts";
 import { type ChatImage, imagesOf } from "./images.ts";
 import {
@@ -45,6 +46,8 @@ export interface PreparedChat {
   /** The output limit of each answer, and whether the client set it. */
   readonly limit: number;
   readonly hasOwnLimit: boolean;
+  /** Leads the requests of a conversation to the same upstream. */
+  readonly pin: number | null;
   /** The usage that would be held with another limit. */
   maxUsageAt(limit: number): Usage;
   /** The same request with a lower limit. */
@@ -71,6 +74,7 @@ export function prepareChat(priced: PricedModel, asked: ChatRequest): PreparedCh
     asked,
     extras,
     hasOwnLimit,
+    pin: conversationPin(model, price.terms, asked),
     images: imagesOf(asked),
     linkedImages: config.outbound.allowPrivate ? null : linked,
   };
@@ -82,7 +86,8 @@ export function prepareChat(priced: PricedModel, asked: ChatRequest): PreparedCh
   return fitting < limit ? prepared.limitedTo(fitting) : prepared;
 }
 
-interface CheckedChat extends Pick<PreparedChat, "extras" | "hasOwnLimit" | "linkedImages"> {
+interface CheckedChat
+  extends Pick<PreparedChat, "extras" | "hasOwnLimit" | "linkedImages" | "pin"> {
   readonly asked: ChatRequest;
   readonly images: readonly ChatImage[];
 }

@@ -54,6 +54,7 @@ export async function streamChat(
         signal: deadline.signal,
         subject: { request_id: call.requestId },
         attempts: call.logged.attempts,
+        pin: prepared.pin,
       },
       (attempt) => callChatStream(attempt, prepared.requestFor(attempt.upstream)),
     );

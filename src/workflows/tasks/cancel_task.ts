@@ -6,7 +6,8 @@ import { isOver, TASK, type TaskRow } from "./task.ts";
 
 /**
  * Cancels a task: at once while no upstream can have it, else the upstream is asked and the task ends
- * when that confirms. One that is over stays as it is.
+ * when that confirms. A background response ends at once: the step that makes it loses its lease, and ends its call. One
+ * that is over stays as it is.
  */
 export async function cancelTask(
   deps: TaskDeps,
@@ -21,7 +22,8 @@ export async function cancelTask(
   };
   const row = await find();
   if (isOver(row.status)) return { row, isPending: false };
-  if (await finishTask(deps, { id, ends: "unsent" }, { status: "cancelled" })) {
+  const ends = row.type === "chat" ? "anytime" : "unsent";
+  if (await finishTask(deps, { id, ends }, { status: "cancelled" })) {
     return { row: await find(), isPending: false };
   }
   const { count } = await sql`

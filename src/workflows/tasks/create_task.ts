@@ -11,6 +11,7 @@ import {
   KeyBudgetExceeded,
 } from "../../domain/ledger/insufficient.ts";
 import type { RequestOrigin } from "../../domain/ledger/request_origin.ts";
+import type { ResponseRow } from "../../domain/responses/response_store.ts";
 import type { Quote } from "../../domain/pricing/quote.ts";
 import { snapshotOf } from "../../domain/pricing/snapshot.ts";
 import type { Queue } from "../../platform/queue/queue.ts";
@@ -38,6 +39,8 @@ export interface NewTask {
   callbackUrl: string | null;
   /** Of a pipeline. */
   stages?: readonly TaskStage[];
+  /** The background response that it is to make. */
+  response?: ResponseRow;
   /** How long it may wait for an upstream, and then take. */
   queueSeconds: number;
   deadlineSeconds: number;
@@ -141,6 +144,7 @@ function orderOf(order: Order, scale: number): Omit<TaskOrder, "op"> {
     max_active: order.maxActive,
     traceparent: order.origin.span?.traceparent,
     hold: holdOf(order, scale),
+    response: order.response,
   };
 }
 

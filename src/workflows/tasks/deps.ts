@@ -6,7 +6,8 @@ import type { Queue } from "../../platform/queue/queue.ts";
 import type { Database } from "../../platform/database/database.ts";
 import type { MediaCalls } from "../../upstream/media_calls.ts";
 import type { TaskCreation } from "./create_task.ts";
-import type { DownloadLimits, DownloadSlots } from "./downloads.ts";
+import type { DownloadLimits } from "./downloads.ts";
+import type { LongStepSlots } from "./long_step_slots.ts";
 import type { SubmissionTiming } from "./submit_task.ts";
 import type { TaskChanges } from "./task_changes.ts";
 import type { TaskWrites } from "./task_writes.ts";
@@ -25,7 +26,7 @@ export interface TaskDeps {
   /** Whether hosts of linked images are public. */
   imageHosts: Pick<PublicHosts, "check">;
   media: MediaCalls;
-  downloads: { readonly limits: DownloadLimits; readonly slots: DownloadSlots };
+  downloads: { readonly limits: DownloadLimits; readonly slots: LongStepSlots };
   /** Of one step: the rest of it takes none of the worker's slots, and has one of its own. */
   leaveSlot?(): void;
   /** Continues the traces of requests; left out: no traces. */

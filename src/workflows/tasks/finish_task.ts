@@ -9,10 +9,12 @@ import { costAttribution } from "../../domain/pricing/cost_attribution.ts";
 import { type Charge, chargeUsage } from "../../domain/pricing/quote.ts";
 import { priceFrom } from "../../domain/pricing/snapshot.ts";
 import type { Usage } from "../../model_types/usage.ts";
-import { DELIVERY, type EventItem, eventItem } from "../../domain/webhooks/enqueue_event.ts";
+import { DELIVERY, eventItem } from "../../domain/webhooks/enqueue_event.ts";
+import type { NewEvent } from "../../domain/webhooks/event.ts";
 import type { TaskDeps } from "./deps.ts";
 import type { ClaimedRow, EndStatus, TaskOutput, TaskStage } from "./task.ts";
 import type { ReceiptPart, TaskEnding } from "./task_writes.ts";
+import { endedResponseStatus, type FinishedResponse, responseIdOf } from "./response_of_task.ts";
 import { wakeParent } from "./subtasks.ts";
 
 /** How a task ends. */
@@ -33,7 +35,12 @@ export interface Ending {
   error?: { code: string; message: string };
   /** The upstream that made it, for the operator's margins. */
   upstream?: Upstream;
+  /** The background response that it has made. */
+  response?: FinishedResponse;
 }
+
+/** What a task keeps from its request. */
+type Owner = Pick<ClaimedRow, "account_id" | "callback_url" | "type" | "request_id">;
 
 /**
  * The task to end. A step of the task proves by its fence that it still has the lease. Others end it `unsent`, only
@@ -41,7 +48,7 @@ export interface Ending {
  * usage to charge.
  */
 export type Finishing =
-  | Pick<ClaimedRow, "id" | "fence" | "account_id" | "callback_url" | "price" | "kind">
+  | Owner & Pick<ClaimedRow, "id" | "fence" | "price" | "kind">
   | { id: string; ends: "unsent" | "anytime" };
 
 /**
@@ -63,7 +70,13 @@ export async function finishTask(
     ...rightToEnd(task),
     ...fieldsOf(ending),
     charge: chargeOf(task, ending),
-    event: endEvent(deps, id, owner.callback_url, ending),
+    event: eventItem({
+      ...(owner.type === "chat"
+        ? responseEvent(id, owner.request_id, ending)
+        : taskEvent(deps, id, ending)),
+      callbackUrl: owner.callback_url,
+    }),
+    response: ending.response?.body ?? null,
   };
   const ended = await traced(
     deps.span ?? null,
@@ -85,13 +98,10 @@ export async function finishTask(
   return true;
 }
 
-/** What a task keeps from its request, for a caller that has not claimed it. */
-async function findOwner(
-  sql: Queries,
-  id: string,
-): Promise<Pick<ClaimedRow, "account_id" | "callback_url"> | null> {
-  const [row] = await sql<Pick<ClaimedRow, "account_id" | "callback_url">[]>`
-    select account_id, callback_url from task where id = ${id}`;
+/** For a caller that has not claimed the task. */
+async function findOwner(sql: Queries, id: string): Promise<Owner | null> {
+  const [row] = await sql<Owner[]>`
+    select account_id, callback_url, type, request_id from task where id = ${id}`;
   return row ?? null;
 }
 
@@ -140,21 +150,26 @@ function chargeOf(
   ));
 }
 
-function endEvent(
+function taskEvent(
   { files }: TaskDeps,
-  taskId: string,
-  callbackUrl: string | null,
+  id: string,
   { status, outputs = [] }: Ending,
-): EventItem {
-  return eventItem({
-    type: `task.${status}`,
-    callbackUrl,
-    data: {
-      task_id: taskId,
-      status,
-      output: renderOutputs(outputs, { files, now: Date.now() }),
-    },
-  });
+): Pick<NewEvent, "type" | "data"> {
+  const output = renderOutputs(outputs, { files, now: Date.now() });
+  return { type: `task.${status}`, data: { task_id: id, status, output } };
+}
+
+/** Clients of the Responses API know it by the id of the response. */
+function responseEvent(
+  id: string,
+  requestId: string,
+  ending: Ending,
+): Pick<NewEvent, "type" | "data"> {
+  const status = endedResponseStatus(ending);
+  return {
+    type: `response.${status}`,
+    data: { id: responseIdOf(requestId), task_id: id, status, output: [] },
+  };
 }
 
 /** Ends a task as failed; its whole hold is released. */

@@ -2,6 +2,7 @@ import type { Queries } from "../../platform/database/database.ts";
 import type { ClaimedRow, StoredOutput } from "./task.ts";
 import { periodic } from "../../lib/timers.ts";
 import { ignoreStorageUnavailable } from "../../platform/database/storage_error.ts";
+import type { TaskWatch } from "./task_watch.ts";
 import type { ChangedTask, ChangeFields, ChangeKind, TaskChanges } from "./task_changes.ts";
 
 /** Another process has claimed the task, or it has ended: this step must not change it any more. */
@@ -48,6 +49,28 @@ export function keepLease(
   };
 }
 
+/**
+ * Notices at once that the lease of a long step is lost, where `keepLease` would at its next renewal: a cancelled call is
+ * not to go on at its upstream.
+ */
+export function noticeLostLease(
+  { changes, watch }: { changes: TaskChanges; watch: Pick<TaskWatch, "watchStep"> },
+  { id, fence }: ClaimedRow,
+  signal: AbortSignal,
+): Disposable & { readonly signal: AbortSignal } {
+  const lost = new AbortController();
+  const look = async () => {
+    const renewed = await changes.add({ kind: "renew", id, fence });
+    if (renewed === null) lost.abort(new LostLease());
+  };
+  // Where it fails, the next renewal tells.
+  const watching = watch.watchStep(id, () => void look().catch(() => undefined));
+  return {
+    signal: AbortSignal.any([lost.signal, signal]),
+    [Symbol.dispose]: () => watching[Symbol.dispose](),
+  };
+}
+
 /** Throws `LostLease` where the claim is not the newest any more. */
 async function change<Kind extends ChangeKind>(
   changes: TaskChanges,
@@ -67,6 +90,20 @@ export async function recordSubmitting(
   { provider, model }: { provider: string; model: string },
 ): Promise<void> {
   await change(changes, task, "submitting", { provider, upstream_model: model });
+}
+
+/** Recorded before an upstream is called that answers within the call; `lastFailure` is that of the call before. */
+export async function recordCalling(
+  changes: TaskChanges,
+  task: ClaimedRow,
+  { provider, model }: { provider: string; model: string },
+  lastFailure: string | null,
+): Promise<void> {
+  await change(changes, task, "calling", {
+    provider,
+    upstream_model: model,
+    last_failure: lastFailure,
+  });
 }
 
 /** The upstream has accepted the job: the model's deadline starts. The lease stays. */

@@ -1,5 +1,6 @@
 import type { Files } from "../../domain/files/files.ts";
 import { toReceipt } from "../../domain/ledger/receipt.ts";
+import { responseIdOf } from "./response_of_task.ts";
 import {
   receiptOf,
   type TaskOutput,
@@ -22,6 +23,7 @@ export function renderTask(row: TaskRow, options: RenderOptions) {
     id: row.id,
     object: "generation.task",
     type: row.type,
+    ...(row.type === "chat" ? { response_id: responseIdOf(row.request_id) } : {}),
     model: row.model,
     status: row.status,
     progress: row.progress,
@@ -83,8 +85,12 @@ function renderStages(
 }
 
 /** While it lives, when it ends by itself; when it has succeeded, when its results are removed. */
-function expiry({ status, completed_at, deadline_at }: TaskRow, keepDays: number): Date | null {
+function expiry(
+  { type, status, completed_at, deadline_at }: TaskRow,
+  keepDays: number,
+): Date | null {
   if (completed_at === null) return deadline_at;
-  if (status !== "succeeded") return null;
+  // A response is kept as long as other responses are.
+  if (status !== "succeeded" || type === "chat") return null;
   return new Date(completed_at.getTime() + keepDays * 86_400_000);
 }

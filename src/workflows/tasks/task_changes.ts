@@ -8,6 +8,8 @@ import type { ClaimedRow, StoredOutput } from "./task.ts";
 export interface ChangeFields {
   renew: Record<never, never>;
   submitting: { provider: string; upstream_model: string };
+  /** `last_failure`: what became of the call before. */
+  calling: { provider: string; upstream_model: string; last_failure: string | null };
   /** Without a delay the step goes on and keeps its lease. */
   accepted: { upstream_id: string; delay_ms?: number; progress?: number | null };
   result: { result: unknown };

@@ -27,6 +27,8 @@ interface Waiter {
  */
 export class TaskWatch {
   readonly #waiting = new Map<string, Set<Waiter>>();
+  /** Steps that run here, by their task. */
+  readonly #steps = new Map<string, () => void>();
   /** Tasks that are known to have changed since the last look. */
   readonly #changed = new Set<string>();
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -44,9 +46,16 @@ export class TaskWatch {
 
   /** The task has changed: requests that wait for it here need not wait for the next look. */
   noticeChange(id: string): void {
+    this.#steps.get(id)?.();
     if (!this.#waiting.has(id)) return;
     this.#changed.add(id);
     this.#schedule();
+  }
+
+  /** Calls `onChange` when a task is known to have changed, until disposed: for the step that works on it. */
+  watchStep(id: string, onChange: () => void): Disposable {
+    this.#steps.set(id, onChange);
+    return { [Symbol.dispose]: () => this.#steps.delete(id) };
   }
 
   /** The task when it is no longer as it was seen; null after `ms`, or when `signal` aborts. */

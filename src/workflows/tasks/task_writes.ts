@@ -1,5 +1,6 @@
 import { GroupCommit, splitSingles } from "../../lib/group_commit.ts";
 import type { chargeFields, Item, Outcome } from "../../domain/ledger/item.ts";
+import type { ResponseRow } from "../../domain/responses/response_store.ts";
 import { DELIVERY, type EventItem } from "../../domain/webhooks/enqueue_event.ts";
 import type { Database, Queries } from "../../platform/database/database.ts";
 import { retryConflicts } from "../../platform/database/retry_conflicts.ts";
@@ -30,6 +31,8 @@ export interface TaskOrder {
   /** The trace of the request. */
   readonly traceparent: string | undefined;
   readonly hold: Item;
+  /** The background response that the task is to make. */
+  readonly response: ResponseRow | undefined;
 }
 
 /** A part of a charge, for the operator's margins. */
@@ -69,6 +72,8 @@ export interface TaskEnding {
   /** Null releases the whole hold. */
   readonly charge: ReturnType<typeof chargeFields> | null;
   readonly event: EventItem;
+  /** The body of the response that the task has made; null: it has made none. */
+  readonly response: string | null;
 }
 
 /** What became of a request. */

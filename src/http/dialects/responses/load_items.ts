@@ -16,6 +16,18 @@ export function readRecord({ body }: StoredResponse): ResponseRecord {
   return JSON.parse(body);
 }
 
+/** The items of a request as clients may list them. */
+export function withItemIds(
+  responseId: string,
+  input: readonly JsonFields[],
+): readonly JsonFields[] {
+  const base = responseId.slice("resp_".length);
+  return input.map((item, at) => ({
+    id: `item_${base}${String(at).padStart(3, "0")}`,
+    ...item,
+  }));
+}
+
 /** What a request gives the model to read. */
 export interface LoadedItems {
   /** With those of the responses that it continues. */
@@ -56,7 +68,23 @@ async function loadPrevious(
   const [first] = stored;
   if (first === undefined) throw noResponse(id, "previous_response_id");
   if (first.previous !== null) throw noResponse(first.previous, "previous_response_id");
+  requireAnswer(stored.at(-1)!);
   return stored.map(readRecord).flatMap(({ input, response }) => [...input, ...response.output]);
+}
+
+/** Only the last may be without one: those before it were continued. */
+function requireAnswer({ id, task }: StoredResponse): void {
+  if (task === null || task.status === "succeeded") return;
+  const isOpen = task.status === "queued" || task.status === "running";
+  throw new ApiError(
+    "invalid_value",
+    `${id} ${
+      isOpen
+        ? "has not ended yet: wait until it is completed"
+        : "has no answer that could be continued"
+    }.`,
+    { param: "previous_response_id" },
+  );
 }
 
 const ITEM_ID = /^[a-z]+_([0-9a-z]{26})\d{3}$/;

@@ -89,7 +89,15 @@ function isGiven(value: unknown): boolean {
 /** What this service does not have. */
 function refuseUnable(fields: JsonFields): void {
   if (fields.background === true) {
-    throw notSupported("background", "is not supported yet: leave it out and wait for the answer");
+    if (fields.store === false) {
+      throw invalidField("store", "must not be false with background: nothing could be retrieved");
+    }
+    if (fields.stream === true) {
+      throw notSupported(
+        "stream",
+        "is not supported with background: retrieve the response, or wait for its webhook",
+      );
+    }
   }
   if (isGiven(fields.conversation)) {
     throw notSupported("conversation", "is not supported: send previous_response_id");

@@ -2,15 +2,12 @@ import { inputTokens, outputTokens } from "../../../model_types/chat.ts";
 import type { ResponsesRequest } from "../../../../schemas/requests.ts";
 import type { FinishReason, ReportedUsage } from "../../../upstream/adapter.ts";
 import type { Heading } from "../../../workflows/chat/dialect.ts";
+import { responseIdOf } from "../../../workflows/tasks/response_of_task.ts";
 import type { JsonFields } from "../translated.ts";
 
 /** The part of ids that a response shares with its items. */
 export function baseOf({ requestId }: Heading): string {
   return requestId.slice(4);
-}
-
-export function responseId(heading: Heading): string {
-  return `resp_${baseOf(heading)}`;
 }
 
 /** Usage in the format of Responses: input tokens include cached ones, output tokens include reasoning. */
@@ -37,10 +34,10 @@ export function echoedFields(heading: Heading, body: ResponsesRequest): JsonFiel
   const { format = { type: "text" }, ...text } = given("text", {}) as JsonFields;
   const { effort = null, summary = null } = given("reasoning", {}) as JsonFields;
   return {
-    id: responseId(heading),
+    id: responseIdOf(heading.requestId),
     object: "response",
     created_at: heading.created,
-    background: false,
+    background: given("background", false),
     instructions: given("instructions"),
     max_output_tokens: given("max_output_tokens"),
     max_tool_calls: given("max_tool_calls"),
@@ -66,7 +63,13 @@ export function echoedFields(heading: Heading, body: ResponsesRequest): JsonFiel
 
 /** The fields that change while a response is made. */
 export interface Progress {
-  readonly status: "in_progress" | "completed" | "incomplete" | "failed";
+  readonly status:
+    | "queued"
+    | "in_progress"
+    | "completed"
+    | "incomplete"
+    | "failed"
+    | "cancelled";
   readonly error: { readonly code: string; readonly message: string } | null;
   readonly incomplete_details: { readonly reason: string } | null;
   readonly output: readonly object[];

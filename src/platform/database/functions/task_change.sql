@@ -49,6 +49,27 @@ begin
          where t.id = c.id and t.id = any (ids) and t.fence = c.fence and t.completed_at is null
         returning c.n, false, null::json;
 
+      -- About to call an upstream that answers within the call: the first call starts the model's deadline. A call that
+      -- was under way before has failed.
+      when 'calling' then
+        return query
+        update task t
+           set attempts = case when t.phase = 'submitting'
+                 then t.attempts || jsonb_build_object(
+                   'provider', t.provider, 'model', t.upstream_model, 'outcome', c.last_failure,
+                   'duration_ms', round(extract(epoch from now() - t.submitted_at) * 1000))
+                 else t.attempts end,
+               phase = 'submitting', status = 'running', provider = c.provider, upstream_model = c.upstream_model,
+               submitted_at = now(), last_failure = null,
+               started_at = coalesce(t.started_at, now()),
+               updated_at = case when t.started_at is null then now() else t.updated_at end,
+               deadline_at = case when t.started_at is null
+                               then now() + make_interval(secs => t.deadline_seconds) else t.deadline_at end
+          from json_to_recordset(changes)
+            as c (n int, id text, fence bigint, provider text, upstream_model text, last_failure text)
+         where t.id = c.id and t.id = any (ids) and t.fence = c.fence and t.completed_at is null
+        returning c.n, false, null::json;
+
       -- An upstream has the job: the model's deadline starts. The lease stays, unless there is a delay until the next step.
       when 'accepted' then
         return query

@@ -4,8 +4,11 @@
 -- request's), reused, at_capacity, insufficient (with retry_ms where what is only reserved would be enough: see
 -- ledger_outcome), over_budget (with budget_left), unknown, conflict.
 --
--- The end of a task is its status and results, the life of its key, the count, event and deliveries, and the settlement
--- of its hold (`charge`; null releases it): the columns from `id` on are those of ledger_outcome. With a `fence` an item
+-- A request in the background becomes its `response` too.
+--
+-- The end of a task is its status and results, the life of its key, the count, event and deliveries, the end of its
+-- response (`response` is its new body; null keeps the one that it has), and the settlement of its hold (`charge`; null
+-- releases it): the columns from `id` on are those of ledger_outcome. With a `fence` an item
 -- may end the task while that is the newest; without, `is_unsent` ends it only while no upstream can have it. An item
 -- that may not end its task, or whose task has ended, changes nothing and has no row in the answer. A subtask has no
 -- key, no count, no event and no hold.
@@ -69,6 +72,17 @@ begin
          and case when c.fence is not null then t.fence = c.fence else not c.is_unsent or t.phase = 'submit' end
       returning t)
     select coalesce(array_agg(t), '{}') into ended from gone;
+  end if;
+
+  -- Background responses. A subtask of a drama may be of type chat too, and has none.
+  if exists (select from unnest(ended) where type = 'chat' and parent_id is null) then
+    update response r
+       set task_status = e.status, error_code = e.error_code, error_message = e.error_message,
+           body = coalesce(ends -> e.id ->> 'response', r.body)
+      from unnest(ended) e
+     where r.task_id = e.id
+       and r.id = any (array(select 'resp_' || substr(request_id, 5) from unnest(ended)
+                              where type = 'chat' and parent_id is null));
   end if;
 
   -- Keys.
@@ -221,6 +235,12 @@ begin
     from jsonb_each_text(counts) c
    where l.account_id = c.key and l.account_id = any (array(select jsonb_object_keys(counts)))
      and l.active <> c.value::int;
+  if exists (select from unnest(accepted) where response is not null) then
+    insert into response (id, created_at, account_id, previous_id, body, task_id)
+    select t.response ->> 'id', (t.response ->> 'created_at')::timestamptz, t.account_id,
+           t.response ->> 'previous_id', t.response ->> 'body', t.id
+      from unnest(accepted) t where t.response is not null and not refused ? t.request_id;
+  end if;
   if cardinality(accepted) > 0 then
     return query
     with made as (

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { DownloadSlots } from "./downloads.ts";
+import { LongStepSlots } from "./long_step_slots.ts";
 
 const AT_ONCE = { waitMs: 0, signal: new AbortController().signal };
 
-async function fill(slots: DownloadSlots, account: string, provider: string) {
+async function fill(slots: LongStepSlots, account: string, provider: string) {
   const taken: Disposable[] = [];
   while (true) {
     const slot = await slots.acquire(account, provider, AT_ONCE);
@@ -13,7 +13,7 @@ async function fill(slots: DownloadSlots, account: string, provider: string) {
 }
 
 Deno.test("an account at one provider leaves room for its others, and for the provider's others", async () => {
-  const slots = new DownloadSlots(64);
+  const slots = new LongStepSlots(64);
   const hung = await fill(slots, "a", "x");
   assert.equal(hung.length, 22);
   const elsewhere = await fill(slots, "a", "y");
@@ -25,7 +25,7 @@ Deno.test("an account at one provider leaves room for its others, and for the pr
 });
 
 Deno.test("very few slots are slots all the same, and come back", async () => {
-  const slots = new DownloadSlots(1);
+  const slots = new LongStepSlots(1);
   const [one, ...others] = await fill(slots, "a", "x");
   assert.equal(others.length, 0);
   assert.equal(await slots.acquire("b", "y", AT_ONCE), null);
@@ -34,7 +34,7 @@ Deno.test("very few slots are slots all the same, and come back", async () => {
 });
 
 Deno.test("steps wait for a slot in their order, but not for one that another account may have", async () => {
-  const slots = new DownloadSlots(4);
+  const slots = new LongStepSlots(4);
   const { signal } = new AbortController();
   const given: string[] = [];
   const waitFor = async (account: string) => {
@@ -55,7 +55,7 @@ Deno.test("steps wait for a slot in their order, but not for one that another ac
 });
 
 Deno.test("a step that is to stop waits for no slot", async () => {
-  const slots = new DownloadSlots(1);
+  const slots = new LongStepSlots(1);
   const stop = new AbortController();
   const options = { waitMs: 60_000, signal: stop.signal };
   const [one] = await fill(slots, "a", "x");
