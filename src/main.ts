@@ -4,6 +4,7 @@ import { readSettings, type Settings } from "./app/environment.ts";
 import { formatStartupError } from "./app/format_startup_error.ts";
 import { openGateway } from "./app/open_gateway.ts";
 import { logUnhandledRejections } from "./app/log_unhandled_rejections.ts";
+import { STOP_MS } from "./app/stop_time.ts";
 import { type CollectedMetrics, keepCountersOfExited } from "./platform/telemetry/merge_metrics.ts";
 import { type Log, openLog } from "./platform/telemetry/log.ts";
 import { abortProcess, startWatchdog } from "./app/watchdog.ts";
@@ -38,9 +39,6 @@ async function main(): Promise<void> {
   console.log(await startupBanner(gateway, settings));
   await stop(log, await signalled, () => gateway[Symbol.asyncDispose]());
 }
-
-/** Longer than the drain of requests takes, shorter than supervisors usually wait before they kill. */
-const STOP_MS = 25_000;
 
 async function stop(log: Log, signal: Deno.Signal, close: () => PromiseLike<void>): Promise<never> {
   log.info("stopping", { signal });

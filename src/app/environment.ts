@@ -36,6 +36,9 @@ const Environment = z.object({
   ...TRACING_VARIABLES,
 });
 
+/** Every variable that is a setting. The configuration may refer to others. */
+export const SETTING_VARIABLES: readonly string[] = Object.keys(Environment.shape);
+
 export interface Settings {
   host: string;
   port: number;

@@ -1,6 +1,7 @@
 import { periodic, rethrow, withTimeout } from "../lib/timers.ts";
 import type { Log } from "../platform/telemetry/log.ts";
 import { HeartbeatReader, newHeartbeatMemory } from "./heartbeat.ts";
+import { STOP_MS } from "./stop_time.ts";
 import { WorkerMetrics } from "./worker_metrics.ts";
 
 /** Commands to a worker. `collect`: send your metrics; `collected`: here are those of all threads. */
@@ -36,8 +37,6 @@ const PAUSE_MS = 1_000;
 const PAUSE_MAX_MS = 30_000;
 /** A thread that ran this long did not fail because of how it starts. */
 const STABLE_MS = 60_000;
-/** A gateway takes 20 s at most to stop. */
-const STOP_MS = 25_000;
 
 /** A thread could not start; the message is for the operator. */
 export class WorkerPoolError extends Error {

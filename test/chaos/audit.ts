@@ -1,5 +1,5 @@
 import { auditOutputs, auditUpload, strayOutputs } from "./audit_files.ts";
-import { auditLogged, auditRequest, priceOf } from "./audit_requests.ts";
+import { auditLogged, auditRequest, auditUnnoticed, priceOf } from "./audit_requests.ts";
 import { auditEvent, auditSubmissions, auditTask, auditTaskRequest } from "./audit_tasks.ts";
 import type { Account, Entry } from "./client_records.ts";
 import { amount, isSumOfCharges, written } from "./exact.ts";
@@ -26,6 +26,7 @@ export async function audit(world: World, open: readonly string[]): Promise<Find
     const byRequest = Map.groupBy(records.tasks, (task) => task.client_request_id);
     for (const entry of clientRecords.entries.values()) {
       if (entry.account !== account.index) continue;
+      if (isUnnoticed(world)) auditUnnoticed(entry, findings);
       if (keepsEveryRow(world)) auditLogged(entry, records.requests, findings);
       if (entry.kind === "image" || entry.kind === "video") {
         auditTaskRequest(entry, byRequest.get(entry.id) ?? [], findings);
@@ -65,6 +66,9 @@ export async function audit(world: World, open: readonly string[]): Promise<Find
   await auditProcesses(world, findings);
   return findings;
 }
+
+/** An upgrade node by node leaves one that serves at any moment. */
+const isUnnoticed = ({ options }: World) => options.upgradeFrom !== null && !options.isAtOnce;
 
 /** A process that is killed loses the rows that it has not written yet. */
 const keepsEveryRow = ({ options }: World) => !options.faults.has("kill");

@@ -47,6 +47,16 @@ export function auditRequest(
   }
 }
 
+/** An upgrade: every request had an answer that its client can rely on. What upstreams did wrong is theirs. */
+export function auditUnnoticed(entry: Entry, findings: Findings): void {
+  const { id, status, code, end, uncertain } = entry;
+  findings.expect(
+    "upgrade_unnoticed",
+    uncertain === 0 || (status !== null && code?.startsWith("upstream_") === true),
+    () => `${id}: ${uncertain} attempts, the last one ${status} ${code ?? ""} ${end}`,
+  );
+}
+
 /** Every response against the request log. */
 export function auditLogged(
   { id, status, requestId }: Entry,

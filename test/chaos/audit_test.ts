@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { auditLogged, auditRequest } from "./audit_requests.ts";
+import { auditLogged, auditRequest, auditUnnoticed } from "./audit_requests.ts";
 import { auditEvent, auditSubmissions, auditTask, auditTaskRequest } from "./audit_tasks.ts";
 import { ClientRecords, type Entry } from "./client_records.ts";
 import { amount, isCharge, isSumOfCharges, tokenPrice, videoPrice, written } from "./exact.ts";
@@ -152,4 +152,18 @@ Deno.test("the audit finds answers that the request log does not have", () => {
   assert.deepEqual(brokenOf({ status: null }, new Map()), []);
   assert.deepEqual(brokenOf({}, logged(500)), ["request_logged"]);
   assert.deepEqual(brokenOf({}, new Map()), ["request_logged"]);
+});
+
+Deno.test("the audit of an upgrade finds answers that were lost or are the gateway's own failure", () => {
+  const brokenOf = (entry: Partial<Entry>) =>
+    brokenBy((findings) => auditUnnoticed(entryOf(entry), findings));
+  assert.deepEqual(brokenOf({}), []);
+  assert.deepEqual(brokenOf({ status: 402, end: "refused" }), []);
+  const once = { uncertain: 1 };
+  assert.deepEqual(brokenOf({ ...once, status: 503, code: "upstream_timeout" }), []);
+  assert.deepEqual(brokenOf({ ...once, status: 503, code: "storage_unavailable" }), [
+    "upgrade_unnoticed",
+  ]);
+  assert.deepEqual(brokenOf({ ...once, status: null, end: "unknown" }), ["upgrade_unnoticed"]);
+  assert.deepEqual(brokenOf({ ...once, end: "broken" }), ["upgrade_unnoticed"]);
 });

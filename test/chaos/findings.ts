@@ -26,6 +26,7 @@ export const CHECKS = {
   starts: "every start succeeds, whatever the database does meanwhile",
   request_logged: "every answered request is in the request log, with its status",
   level: "memory, descriptors and the tables of open work stay level",
+  upgrade_unnoticed: "during an upgrade every request is answered, and none with 5xx",
   clean_stop: "SIGTERM ends a gateway with exit code 0",
 } as const;
 

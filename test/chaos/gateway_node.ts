@@ -20,6 +20,8 @@ export class GatewayNode implements AsyncDisposable {
   readonly failedStarts: string[] = [];
   starts = 0;
   readonly logs: string[] = [];
+  /** The tree that the next start runs; undefined: the current one. */
+  root: string | undefined;
   #process: GatewayProcess | null = null;
   #isClosed = false;
 
@@ -28,13 +30,15 @@ export class GatewayNode implements AsyncDisposable {
     return this.#process?.pid ?? null;
   }
 
-  constructor(readonly name: string, private readonly env: Record<string, string>) {}
+  constructor(readonly name: string, private readonly env: Record<string, string>, root?: string) {
+    this.root = root;
+  }
 
   /** Starts it, again and again if need be, until it is ready. */
   async start(): Promise<void> {
     this.state = "starting";
     for (let tries = 0; tries < START_TRIES_MAX && !this.#isClosed; tries++) {
-      const process = startProcess({ ...this.env, PORT: String(this.port) });
+      const process = startProcess({ ...this.env, PORT: String(this.port) }, undefined, this.root);
       this.#process = process;
       if (await this.#becomesReady(process)) {
         this.state = "up";
@@ -85,10 +89,11 @@ export class GatewayNode implements AsyncDisposable {
     await this.start();
   }
 
-  /** Ends it as an operator does; the result is its exit code. */
-  async stop(): Promise<number | null> {
+  /** Ends it as an operator does, `noticeMs` after clients stopped choosing it; the result is its exit code. */
+  async stop(noticeMs = 0): Promise<number | null> {
     const process = this.#take();
     this.state = "down";
+    if (noticeMs > 0) await wait(noticeMs);
     process.signal("SIGTERM");
     const timer = setTimeout(() => process.signal("SIGKILL"), STOP_MS_MAX);
     const { code } = await process.ended;

@@ -83,7 +83,9 @@ export class LoadClient {
   #address(): string {
     const { nodes } = this.world;
     const up = nodes.filter(({ state }) => state === "up");
-    return this.#routing.pick(up.length === 0 || this.#routing.oneIn(20) ? nodes : up).address;
+    // In an upgrade a client that cannot connect would be a finding.
+    const isAny = this.world.options.upgradeFrom === null && this.#routing.oneIn(20);
+    return this.#routing.pick(up.length === 0 || isAny ? nodes : up).address;
   }
 
   #open(kind: Kind, model: string, directive: string, account = this.#account()): Entry {

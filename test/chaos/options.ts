@@ -28,6 +28,7 @@ export type FaultKind = keyof typeof FAULT_KINDS;
 /** `--only none`: load without any fault. */
 const NO_FAULTS = "none";
 const NEEDS_SERVER: readonly FaultKind[] = ["cut", "freeze", "delay", "postgres"];
+const OF_NODES: readonly FaultKind[] = ["kill", "stop", "pause", "long_pause"];
 /** A pause must outlive the longest lease, and the run must be long enough to see what follows. */
 export const LONG_PAUSE_MS = 75_000;
 const LONG_PAUSE_MINUTES_MIN = 3;
@@ -41,6 +42,10 @@ export interface ChaosOptions {
   /** The longest pause of a client between two requests. */
   thinkMs: number;
   faults: ReadonlySet<FaultKind>;
+  /** A commit whose tree the nodes run at first; they are replaced during the run. Null: they run the current one. */
+  upgradeFrom: string | null;
+  /** In an upgrade all nodes stop before the first new one starts. */
+  isAtOnce: boolean;
   /** Checks whose violations are reported and do not fail the run. */
   tolerated: ReadonlySet<CheckName>;
 }
@@ -59,6 +64,8 @@ export function readOptions(args: string[]): ChaosOptions {
       without: { type: "string", default: "" },
       only: { type: "string", default: "" },
       tolerate: { type: "string", default: "" },
+      "upgrade-from": { type: "string" },
+      "at-once": { type: "boolean", default: false },
     },
   });
   const { database } = values;
@@ -73,6 +80,13 @@ export function readOptions(args: string[]): ChaosOptions {
   const only = values.only === NO_FAULTS ? [] : kinds(values.only, "--only");
   const without = new Set(kinds(values.without, "--without"));
   const wanted = values.only === "" ? Object.keys(FAULT_KINDS) as FaultKind[] : only;
+  const faults = new Set(wanted.filter((kind) =>
+    !without.has(kind) &&
+    (database === "postgres" || !NEEDS_SERVER.includes(kind)) &&
+    (kind !== "long_pause" || minutes >= LONG_PAUSE_MINUTES_MIN)
+  ));
+  const upgradeFrom = values["upgrade-from"] ?? null;
+  if (upgradeFrom !== null) checkUpgrade(nodes, faults);
   return {
     minutes,
     database,
@@ -80,13 +94,20 @@ export function readOptions(args: string[]): ChaosOptions {
     seed: positive(values.seed, "--seed", 0),
     clients: positive(values.clients, "--clients"),
     thinkMs: positive(values["think-ms"], "--think-ms", 0),
-    faults: new Set(wanted.filter((kind) =>
-      !without.has(kind) &&
-      (database === "postgres" || !NEEDS_SERVER.includes(kind)) &&
-      (kind !== "long_pause" || minutes >= LONG_PAUSE_MINUTES_MIN)
-    )),
+    faults,
+    upgradeFrom,
+    isAtOnce: values["at-once"],
     tolerated: new Set(checks(values.tolerate)),
   };
+}
+
+/** What happens to nodes during an upgrade is the upgrade alone, and one of them always serves. */
+function checkUpgrade(nodes: number, faults: ReadonlySet<FaultKind>): void {
+  if (nodes < 2) throw new Error("--upgrade-from needs --nodes 2 or more.");
+  const others = OF_NODES.filter((kind) => faults.has(kind));
+  if (others.length > 0) {
+    throw new Error(`--upgrade-from stops nodes itself: add --without ${others.join(",")}`);
+  }
 }
 
 function checks(text: string): CheckName[] {

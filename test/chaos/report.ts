@@ -72,11 +72,13 @@ function section(
 
 /** The command that makes the same schedule again. */
 function repeat(
-  { seed, minutes, database, nodes, clients, thinkMs, faults }: ChaosOptions,
+  { seed, minutes, database, nodes, clients, thinkMs, faults, upgradeFrom, isAtOnce }: ChaosOptions,
 ): string {
   return `deno task chaos --seed ${seed} --minutes ${minutes} --database ${database} ` +
     `--nodes ${nodes} --clients ${clients} --think-ms ${thinkMs} --only ${
       [...faults].join(",") || "none"
+    }${upgradeFrom === null ? "" : ` --upgrade-from ${upgradeFrom}`}${
+      isAtOnce ? " --at-once" : ""
     }`;
 }
 

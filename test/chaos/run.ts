@@ -5,6 +5,7 @@ import { LoadClient } from "./load.ts";
 import type { ChaosOptions } from "./options.ts";
 import { auditResources, sampleResources } from "./resources.ts";
 import { announce, report } from "./report.ts";
+import { replaceNodes } from "./replace_nodes.ts";
 import { planFaults } from "./schedule.ts";
 import { openWorld } from "./world.ts";
 
@@ -27,7 +28,9 @@ export async function runChaos(options: ChaosOptions): Promise<boolean> {
   );
   const load = Promise.all(clients.map((client) => client.run()));
   const faults = runFaults(world, planFaults(options), over.signal);
+  const upgrade = options.upgradeFrom === null ? null : replaceNodes(world);
   await new Promise((resume) => setTimeout(resume, options.minutes * 60_000));
+  await upgrade;
   over.abort();
   await resources[Symbol.asyncDispose]();
   const counts = await faults;
@@ -42,7 +45,7 @@ export async function runChaos(options: ChaosOptions): Promise<boolean> {
   const findings = await audit(world, open);
   const { samples } = resources;
   // A process that was started again begins with little memory.
-  if (options.faults.size === 0) auditResources(samples, findings);
+  if (options.faults.size === 0 && options.upgradeFrom === null) auditResources(samples, findings);
   console.log(report(world, counts, findings, { idleSeconds: seconds, samples }));
   const isKept = findings.violations.every(({ check }) => options.tolerated.has(check));
   if (!isKept) await keepLogs(world.nodes);

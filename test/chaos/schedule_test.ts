@@ -28,3 +28,11 @@ Deno.test("an unknown fault or check is refused with the list of those there are
   assert.throws(() => options("--tolerate", "luck"), /there is no check luck.*billed_in_full/s);
   assert.throws(() => options("--database", "embedded", "--nodes", "3"), /one process/);
 });
+
+Deno.test("an upgrade needs nodes that remain, and no other fault that stops them", () => {
+  const from = ["--upgrade-from", "v1"];
+  assert.throws(() => options(...from, "--nodes", "1", "--only", "none"), /--nodes 2 or more/);
+  assert.throws(() => options(...from), /--without kill,stop,pause/);
+  const { upgradeFrom, isAtOnce, faults } = options(...from, "--only", "cut");
+  assert.deepEqual([upgradeFrom, isAtOnce, [...faults]], ["v1", false, ["cut"]]);
+});

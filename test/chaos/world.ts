@@ -3,6 +3,7 @@ import { DURABLE, type RunningPostgres, startPostgres } from "../../scripts/post
 import { freePort, type GatewayProcess, startProcess } from "../helpers/gateway_process.ts";
 import { ClientRecords } from "./client_records.ts";
 import { chaosConfig } from "./config.ts";
+import { extractTree } from "./earlier_tree.ts";
 import { GatewayNode } from "./gateway_node.ts";
 import type { ChaosOptions } from "./options.ts";
 import { type Receivers, startReceivers } from "./receivers.ts";
@@ -69,6 +70,10 @@ export async function openWorld(options: ChaosOptions): Promise<World> {
   const config = join(dataDir, "gateway.yaml");
   const upstream = `http://127.0.0.1:${upstreamProxy.port}/v1`;
   await Deno.writeTextFile(config, chaosConfig({ upstream, database: options.database }));
+  const earlier = options.upgradeFrom === null
+    ? null
+    : parts.use(await extractTree(options.upgradeFrom));
+  if (earlier !== null) console.log(`upgrade from ${earlier.commit}`);
   const nodes = Array.from({ length: options.nodes }, (_, index) =>
     parts.use(
       new GatewayNode(`node ${index + 1}`, {
@@ -80,7 +85,7 @@ export async function openWorld(options: ChaosOptions): Promise<World> {
         ...(databaseProxy === null
           ? {}
           : { DATABASE_URL: `postgres://postgres@127.0.0.1:${databaseProxy.port}/postgres` }),
-      }),
+      }, earlier?.folder),
     ));
   await Promise.all(nodes.map((node) => node.start()));
 

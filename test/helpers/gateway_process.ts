@@ -20,11 +20,15 @@ export function freePort(): number {
 
 const MAIN = ["run", "-A", "--no-check", "--v8-flags=--no-memory-reducer", "src/main.ts"];
 
-export function startProcess(env: Record<string, string>, args: string[] = MAIN): GatewayProcess {
+export function startProcess(
+  env: Record<string, string>,
+  args: string[] = MAIN,
+  root: string = ROOT,
+): GatewayProcess {
   const port = env.PORT ?? String(freePort());
   const child = new Deno.Command(Deno.execPath(), {
     args,
-    cwd: ROOT,
+    cwd: root,
     env: { PORT: port, LOG_FORMAT: "json", ...env },
     stdin: "null",
     stdout: "piped",

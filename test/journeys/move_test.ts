@@ -187,3 +187,27 @@ Deno.test({
     });
   },
 });
+
+Deno.test({
+  name: "a copy ignores the time limits that a server sets for sessions",
+  ignore: NEEDS_SERVER,
+  async fn() {
+    await using embedded = await freshDatabase({ isEmbedded: true });
+    await using server = await freshDatabase({ isEmbedded: false });
+    await using source = await embedded.open();
+    {
+      await using first = await server.open();
+      const { database } = first.sql.options;
+      await first.sql`alter database ${first.sql(database)} set statement_timeout = '500ms'`;
+      await first.sql`
+        alter database ${first.sql(database)} set idle_in_transaction_session_timeout = '500ms'`;
+    }
+    await using target = await server.open();
+    let tables = 0;
+    const copied = await copyDatabase(source.sql, target.sql, () => {
+      // Nothing else happens in this process meanwhile, as when the source compares a large table.
+      if (++tables === 5) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500);
+    });
+    assert.ok(copied.length > 20, String(copied.length));
+  },
+});

@@ -32,6 +32,7 @@ export async function copyDatabase(
 ): Promise<CopiedTable[]> {
   return await source.begin("isolation level repeatable read read only", async (from) => {
     return await target.begin(async (to) => {
+      await disableTimeouts(to);
       for (const sql of [from, to]) {
         // Rows are copied and compared as text, which depends on these.
         await sql.unsafe("set local time zone 'UTC'; set local datestyle to 'ISO, YMD'");
@@ -54,6 +55,16 @@ export async function copyDatabase(
       return copied;
     });
   });
+}
+
+/**
+ * A server may have limits for every session. Comparing a large table takes minutes, in which the target's transaction
+ * has nothing to do for as long.
+ */
+async function disableTimeouts(sql: Queries): Promise<void> {
+  await sql`
+    select set_config(name, '0', true) from pg_settings
+     where name in ('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')`;
 }
 
 async function readTables(sql: Queries): Promise<Table[]> {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { freshDatabase } from "../../../test/helpers/fresh_database.ts";
-import { isStorageDown } from "./postgres.ts";
+import { retryConflicts } from "./retry_conflicts.ts";
+import { isRetryable, isStorageDown, isStorageUnavailable } from "./storage_error.ts";
 import { sleep } from "../../lib/timers.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
@@ -177,3 +178,30 @@ Deno.test("a closed database refuses, and closing waits for what runs", STRICT, 
   assert.deepEqual([...await running], [{ one: 1 }]);
   await assert.rejects(async () => await sql`select 1`, (error) => isStorageDown(error));
 });
+
+Deno.test(
+  "a statement whose columns a migration changed runs again; its transaction is retryable",
+  STRICT,
+  async () => {
+    await using database = await openFresh();
+    const { sql } = database;
+    // One connection is used for all of this: it is the only one that was ever needed.
+    const read = () => sql.begin(async (tx) => [...await tx`select * from note where id = ${1}`]);
+    await sql`insert into note (id) values (1)`;
+    for (let times = 0; times < 3; times++) {
+      await sql`select * from note where id = ${1}`;
+      await read();
+    }
+    await sql`alter table note add column added int`;
+    const [row] = await sql`select * from note where id = ${1}`;
+    assert.equal(row!.added, null, "outside of a transaction the driver repeats it");
+    await sql`alter table note add column later int`;
+    const error = await read().then(() => null, (error) => error);
+    assert.match(String(error), /cached plan must not change result type/);
+    assert.ok(isRetryable(error) && isStorageUnavailable(error) && !isStorageDown(error));
+    assert.equal((await retryConflicts(read))[0]!.later, null);
+    await sql`alter table note add column last int`;
+    assert.equal((await retryConflicts(read))[0]!.last, null);
+    assert.ok(!isRetryable(Object.assign(new Error("not supported"), { code: "0A000" })));
+  },
+);

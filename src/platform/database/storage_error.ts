@@ -47,6 +47,15 @@ const UNAVAILABLE_CODES = new Set([
 /** Classes of codes: out of disk, memory or connections; errors of the operating system. */
 const UNAVAILABLE_CLASSES = /^(53|58)...$/;
 
+/**
+ * Whether a migration of another node changed the columns of what a prepared statement returns. The driver prepares it
+ * again and repeats it by itself, but not in a transaction, which Postgres has ended: nothing of it was written.
+ */
+export function isStalePlan(error: unknown): boolean {
+  const { code, routine } = error as { code?: unknown; routine?: unknown };
+  return code === "0A000" && routine === "RevalidateCachedQuery";
+}
+
 /** Whether an error, or its cause, means that the database is away, rather than that the query is wrong. */
 export function isStorageDown(error: unknown): boolean {
   return isCausedBy(error, (code) => CONNECTION_CODES.has(code) || /^08...$/.test(code));
@@ -55,7 +64,11 @@ export function isStorageDown(error: unknown): boolean {
 /** The same, or that it is running and cannot serve: full, read-only, locked, overloaded. */
 export function isStorageUnavailable(error: unknown): boolean {
   return isStorageDown(error) ||
-    isCausedBy(error, (code) => UNAVAILABLE_CODES.has(code) || UNAVAILABLE_CLASSES.test(code));
+    isCausedBy(
+      error,
+      (code, error) =>
+        UNAVAILABLE_CODES.has(code) || UNAVAILABLE_CLASSES.test(code) || isStalePlan(error),
+    );
 }
 
 /** The `onError` of background work that its next run makes up for. Other errors are thrown again. */
@@ -69,13 +82,16 @@ export function nullIfUnavailable(error: unknown): null {
   return null;
 }
 
-function isCausedBy(error: unknown, matches: (code: string) => boolean): boolean {
+function isCausedBy(
+  error: unknown,
+  matches: (code: string, error: Error) => boolean,
+): boolean {
   // A chain of causes may be circular: ten levels are enough.
   for (let depth = 0; depth < 10 && error instanceof Error; depth++) {
     if (error instanceof ConnectionError) return true;
     if (error instanceof RemoteError) return false;
     const { code } = error as { code?: unknown };
-    if (typeof code === "string" && matches(code)) return true;
+    if (typeof code === "string" && matches(code, error)) return true;
     if (
       error instanceof AggregateError && error.errors.some((part) => isCausedBy(part, matches))
     ) return true;
@@ -102,7 +118,7 @@ const RETRYABLE_CODES = new Set([
 
 /** Whether the same statement may succeed later: the database is away, or there was a conflict with other transactions. */
 export function isRetryable(error: unknown): boolean {
-  if (isStorageDown(error)) return true;
+  if (isStorageDown(error) || isStalePlan(error)) return true;
   const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
   return typeof code === "string" && RETRYABLE_CODES.has(code);
 }
