@@ -4,6 +4,8 @@ export interface Amounts {
   units: bigint;
 }
 
+export const NONE: Amounts = Object.freeze({ money: 0n, units: 0n });
+
 interface Window {
   requests: number;
   /** Requests that could not draw. */
@@ -100,4 +102,17 @@ function raise(amounts: Amounts, to: Amounts): void {
 function add(amounts: Amounts, more: Amounts, times: bigint): void {
   amounts.money += more.money * times;
   amounts.units += more.units * times;
+}
+
+/** What is missing in `left`, if anything. */
+export function lessOf(target: Amounts, left: Amounts): Amounts {
+  const positive = (amount: bigint) => amount > 0n ? amount : 0n;
+  return {
+    money: positive(target.money - left.money),
+    units: positive(target.units - left.units),
+  };
+}
+
+export function isNone({ money, units }: Amounts): boolean {
+  return money === 0n && units === 0n;
 }

@@ -6,7 +6,7 @@ import { isStorageDown } from "../../platform/database/storage_error.ts";
 import type { Log } from "../../platform/telemetry/log.ts";
 import type { Quote } from "../pricing/quote.ts";
 import { type Draw, Reserve } from "./reserve.ts";
-import { type Amounts, ReserveDemand } from "./reserve_demand.ts";
+import { type Amounts, isNone, lessOf, NONE, ReserveDemand } from "./reserve_demand.ts";
 import { type Renewal, type Renewed, sendRenewals, writeRenewal } from "./reserve_renewal.ts";
 import { RESERVE_TIMING, type ReserveTiming } from "./reserve_timing.ts";
 
@@ -32,7 +32,6 @@ interface Entry {
 }
 
 const UNIT = decimal("1");
-const NONE: Amounts = { money: 0n, units: 0n };
 /** The accounts of one statement are locked together. */
 const RENEWALS_MAX = 64;
 
@@ -288,16 +287,4 @@ export class Reserves implements AsyncDisposable {
     const closing = [...this.#reserves].map((reserve) => ({ reserve, wanted: NONE, keep: NONE }));
     await this.#send(closing, this.#now());
   }
-}
-
-function lessOf(target: Amounts, left: Amounts): Amounts {
-  const positive = (amount: bigint) => amount > 0n ? amount : 0n;
-  return {
-    money: positive(target.money - left.money),
-    units: positive(target.units - left.units),
-  };
-}
-
-function isNone({ money, units }: Amounts): boolean {
-  return money === 0n && units === 0n;
 }
