@@ -15,9 +15,12 @@ const TIMEOUT_MS = 120_000;
 export async function findCodingAgents(): Promise<string | null> {
   const wanted = JSON.stringify(PACKAGES);
   const programs = `${FOLDER}node_modules/.bin`;
+  await Deno.mkdir(FOLDER, { recursive: true });
+  // Files of tests run at the same time: one installs, and the others wait.
+  using lock = await Deno.open(`${FOLDER}lock`, { create: true, write: true });
+  await lock.lock(true);
   const installed = await Deno.readTextFile(INSTALLED).catch(() => null);
   if (installed === wanted) return programs;
-  await Deno.mkdir(FOLDER, { recursive: true });
   try {
     const npm = new Deno.Command("npm", {
       args: ["install", "--prefix", FOLDER, "--no-save", "--no-audit", "--no-fund", ...PACKAGES],

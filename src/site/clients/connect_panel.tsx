@@ -45,5 +45,11 @@ export function ConnectPanel(
 /** The command that puts the key where the snippets read it: the new key, or a placeholder. */
 export function KeyCommand({ connection }: { connection: ModelConnection }) {
   const variable = keyVariable(connection);
-  return <CodeBox id="key-command" text={exportCommand(variable, connection.key ?? "sk-…")} />;
+  return (
+    <CodeBox
+      id="key-command"
+      title={codeTitle("sh", "")}
+      text={exportCommand(variable, connection.key ?? "sk-…")}
+    />
+  );
 }

@@ -207,10 +207,12 @@ function KeyTable({ c, keys }: { c: SiteContext; keys: readonly ApiKey[] }) {
         {active.map((key) => (
           <tr>
             <td data-label="Name">
-              <a href={`${PATH}/${key.id}`}>
-                <KeyName name={key.name} />
-              </a>{" "}
-              <KeyMarks restrictions={key} />
+              <span>
+                <a href={`${PATH}/${key.id}`}>
+                  <KeyName name={key.name} />
+                </a>{" "}
+                <KeyMarks restrictions={key} />
+              </span>
             </td>
             <td data-label="Key" class="mono nowrap">sk-…{key.last4}</td>
             <td data-label="Created">
