@@ -1,12 +1,9 @@
 import assert from "node:assert/strict";
 import { renderReport } from "../src/cli/import_report.ts";
 import { renderDraft } from "../src/domain/catalogue/draft_config.ts";
-import {
-  importLitellm,
-  type ImportOptions,
-} from "../src/domain/catalogue/import/import_litellm.ts";
+import { importLitellm } from "../src/domain/catalogue/import/import_litellm.ts";
 import { importNewApi } from "../src/domain/catalogue/import/import_new_api.ts";
-import type { Imported } from "../src/domain/catalogue/import/imported.ts";
+import type { Imported, ImportOptions } from "../src/domain/catalogue/import/imported.ts";
 import { accountCommands } from "../src/domain/catalogue/import/new_api_accounts.ts";
 import { PriceList } from "../src/domain/catalogue/import/price_list.ts";
 import { assertImported } from "./helpers/imported.ts";

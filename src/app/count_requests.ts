@@ -9,10 +9,13 @@ import type { Upstreams } from "../upstream/upstreams.ts";
 
 /** Registers the metrics of models and providers. `upstreams` is asked when metrics are collected. */
 export function countRequests(
-  { configStore, metrics }: { configStore: ConfigStore; metrics: Pick<Metrics, "registry"> },
+  { configStore, metrics }: {
+    configStore: ConfigStore;
+    metrics: Pick<Metrics, "registry" | "exemplars">;
+  },
   upstreams: () => Pick<Upstreams, "getHealth">,
 ): (request: ServedRequest) => void {
-  return openModelMetrics(metrics.registry, {
+  return openModelMetrics(metrics, {
     isConfigured: (model) => configStore.current.models.has(model),
     breakers: () => breakersOf(configStore, upstreams()),
     lastReload: () => configStore.lastReload,

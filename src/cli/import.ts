@@ -1,9 +1,13 @@
 import { CatalogueError } from "../domain/catalogue/catalogue.ts";
 import { renderDraft } from "../domain/catalogue/draft_config.ts";
-import { importLitellm, type ImportOptions } from "../domain/catalogue/import/import_litellm.ts";
+import { importLitellm } from "../domain/catalogue/import/import_litellm.ts";
 import { importNewApi } from "../domain/catalogue/import/import_new_api.ts";
 import { accountCommands } from "../domain/catalogue/import/new_api_accounts.ts";
-import { type Imported, ImportError } from "../domain/catalogue/import/imported.ts";
+import {
+  type Imported,
+  ImportError,
+  type ImportOptions,
+} from "../domain/catalogue/import/imported.ts";
 import { PriceList } from "../domain/catalogue/import/price_list.ts";
 import { parseDecimal } from "../lib/money.ts";
 import { compileText } from "./check.ts";

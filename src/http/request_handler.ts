@@ -229,6 +229,14 @@ export class RequestHandler {
     endRequestSpan(exchange, response.status);
     logged?.respond(response.status, exchange.errorCode, ms);
     metrics.requests.observe(exchange.route, request.method, response.status, ms);
+    if (exchange.span !== null) {
+      const { route, span: { traceId } } = exchange;
+      metrics.requests.rememberTrace(
+        { route, method: request.method, status: response.status },
+        ms,
+        traceId,
+      );
+    }
     if (this.#isFrequent(path) && response.status < 500) return sent;
     log.request({
       request_id: exchange.requestId,

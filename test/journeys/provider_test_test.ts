@@ -62,7 +62,7 @@ Deno.test("200 with what a provider answered, and with its own words when it ref
 Deno.test("an embedding model is tested with a text: by its id, or where the provider has no chat model", async () => {
   await using upstream = startFakeUpstream();
   await using gateway = await openGateway({ config: configFor(upstream.url) });
-  const test = async (provider: string, body: object) =>
+  const ask = async (provider: string, body: object) =>
     await (await gateway.admin("POST", `/providers/${provider}/test`, body)).json();
   upstream.answer({
     status: 200,
@@ -72,7 +72,7 @@ Deno.test("an embedding model is tested with a text: by its id, or where the pro
       usage: { prompt_tokens: 2, total_tokens: 2 },
     },
   });
-  const { duration_ms: _, ...result } = await test("alpha", { model: "embed" });
+  const { duration_ms: _, ...result } = await ask("alpha", { model: "embed" });
   assert.deepEqual(result, {
     object: "provider_test",
     provider: "alpha",
@@ -83,11 +83,11 @@ Deno.test("an embedding model is tested with a text: by its id, or where the pro
     status: null,
     text: "a vector of 3 numbers, 2 tokens",
   });
-  const simulated = await test("vectors", {});
+  const simulated = await ask("vectors", {});
   assert.deepEqual([simulated.model, simulated.ok], ["embed", true]);
   assert.match(simulated.text, /^a vector of \d+ numbers, \d+ tokens$/);
   upstream.answer({ status: 401, body: { error: { message: "revoked" } } });
-  const refused = await test("alpha", { model: "embed" });
+  const refused = await ask("alpha", { model: "embed" });
   assert.deepEqual([refused.ok, refused.outcome, refused.status], [false, "unauthorized", 401]);
   const { length } = await gateway.gateway.database.sql`select from receipt`;
   assert.equal(length, 0, "no account is charged");

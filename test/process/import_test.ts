@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { openChatGateway } from "../helpers/chat_gateway.ts";
+import { EMULATED_KEY, serveProvider } from "../helpers/emulated_provider.ts";
 import { ADMIN_TOKEN, openGateway } from "../helpers/open_gateway.ts";
 import { runCliHere } from "../helpers/run_cli.ts";
 
@@ -146,3 +148,63 @@ Deno.test("the commands of import new-api --accounts make accounts with balances
   ]);
   assert.deepEqual(named.sort(), [["ci; rm -rf '/'", ["gpt-4o", "house-llama"]], ["laptop", null]]);
 });
+
+/** A file of another gateway with one model, whose provider is at this URL. */
+const FILES: Record<string, (origin: string) => string> = {
+  litellm: (origin) => `
+model_list:
+  - model_name: talk
+    litellm_params:
+      model: openai/gpt-4o-mini
+      api_base: ${origin}/v1
+      api_key: a-key-that-is-not-copied
+      input_cost_per_token: 0.00001
+      output_cost_per_token: 0.00002
+router_settings: { model_group_alias: { chatter: talk } }
+`,
+  "new-api": (origin) =>
+    JSON.stringify({
+      channels: [{
+        id: 1,
+        type: 1,
+        name: "main",
+        status: 1,
+        base_url: origin,
+        models: "talk,chatter",
+      }],
+      options: {
+        ModelRatio: '{"talk": 5, "chatter": 5}',
+        CompletionRatio: '{"talk": 2, "chatter": 2}',
+      },
+    }),
+};
+
+for (const [from, textFor] of Object.entries(FILES)) {
+  Deno.test(`a gateway with what was imported from ${from} answers a chat at the same price`, async () => {
+    await using folder = await openFolder();
+    await using provider = serveProvider("openai_compatible");
+    const source = `${folder.file}.source`;
+    await Deno.writeTextFile(source, textFor(new URL(provider.baseUrl).origin));
+    const { out, err } = await runCliHere([
+      "import",
+      from,
+      source,
+      "--write",
+      folder.file,
+      "--json",
+    ]);
+    const { variables } = JSON.parse(out || err);
+    assert.equal(variables.length, 1);
+    await using gateway = await openChatGateway({
+      config: await folder.read(),
+      environment: { [variables[0].name]: EMULATED_KEY },
+    });
+    const res = await gateway.chat("chatter", "Hello");
+    assert.equal(res.status, 200, await res.clone().text());
+    const { usage } = await res.json();
+    const { settled } = await gateway.receipt(res);
+    const expected = usage.prompt_tokens * 0.00001 + usage.completion_tokens * 0.00002;
+    assert.ok(Math.abs(Number(settled) - expected) < 1e-6, `${settled}, not ${expected}`);
+    assert.deepEqual(provider.strange, []);
+  });
+}

@@ -54,7 +54,12 @@ export const serviceRoutes: RouteArea = {
       auth: "metrics_token",
       scope: "read",
       summary: "Retrieve the metrics of this process",
-      responses: { 200: content("text/plain", "Metrics in Prometheus' text format.") },
+      responses: {
+        200: content(
+          "text/plain",
+          "Metrics in Prometheus' text format; in that of OpenMetrics with `Accept: application/openmetrics-text`.",
+        ),
+      },
       example: {},
       handler: retrieveMetrics,
     }),

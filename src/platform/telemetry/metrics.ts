@@ -1,11 +1,14 @@
 import { Counter, Gauge, Registry } from "prom-client";
+import { Exemplars } from "./exemplars.ts";
 import { type CollectedMetrics, mergeMetrics } from "./merge_metrics.ts";
 import { VERSION } from "./version.ts";
+import { renderOpenMetrics } from "./open_metrics_text.ts";
 import { RequestTimes } from "./request_times.ts";
 
 /** The metrics of `/metrics`. Labels are closed sets (routes, statuses), never ids or names of clients. */
 export interface Metrics {
   registry: Registry;
+  exemplars: Exemplars;
   requests: RequestTimes;
   apiErrors: Counter<"code">;
   settlementsBeyondHold: Counter;
@@ -18,6 +21,8 @@ export interface Metrics {
   collect(): Promise<CollectedMetrics>;
   /** The metrics of all threads, in Prometheus' text format. */
   render(): Promise<string>;
+  /** The same in the format of OpenMetrics, with exemplars. */
+  renderOpenMetrics(): Promise<string>;
 }
 
 export interface MetricFacts {
@@ -52,15 +57,20 @@ export function openMetrics(facts: MetricFacts): Metrics {
       this.set({ kind: "heap_used" }, heapUsed);
     },
   });
-  const collect = async () => await registry.getMetricsAsJSON() as CollectedMetrics;
+  const exemplars = new Exemplars();
+  const collect = async () =>
+    exemplars.addTo(await registry.getMetricsAsJSON() as CollectedMetrics);
+  const collectAll = facts.collectAll ?? ((own) => Promise.resolve([own]));
   return {
     registry,
+    exemplars,
     collect,
+    renderOpenMetrics: async () => await renderOpenMetrics(await collectAll(await collect())),
     render: async () =>
       facts.collectAll === undefined
         ? await registry.metrics()
         : await mergeMetrics(await facts.collectAll(await collect())),
-    requests: new RequestTimes(registry),
+    requests: new RequestTimes(registry, exemplars),
     apiErrors: new Counter({
       name: "tollgate_api_errors_total",
       help: "API errors by code.",

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import type { Exemplars } from "./exemplars.ts";
 
 /** A request that has ended, as far as metrics count it. */
 export interface ServedRequest {
@@ -12,6 +13,8 @@ export interface ServedRequest {
   } | null;
   readonly charge: string | null;
   readonly firstByteMs: number;
+  /** Null: the request is not traced. */
+  readonly span: { readonly traceId: string } | null;
   readonly attempts: readonly {
     readonly provider: string;
     readonly outcome: string;
@@ -37,7 +40,7 @@ const BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
 
 /** Tokens, money and times by model and provider. Returns what counts a request when it has ended. */
 export function openModelMetrics(
-  registry: Registry,
+  { registry, exemplars }: { registry: Registry; exemplars: Exemplars },
   facts: ModelFacts,
 ): (request: ServedRequest) => void {
   const registers = [registry];
@@ -68,9 +71,13 @@ export function openModelMetrics(
     buckets: BUCKETS,
     registers,
   });
-  return function countRequest({ model, isStream, tokens: used, charge, firstByteMs, attempts }) {
+  const rememberFirstByte = exemplars.of("tollgate_model_first_byte_seconds", BUCKETS);
+  const rememberUpstream = exemplars.of("tollgate_upstream_seconds", BUCKETS);
+  return function countRequest(request) {
+    const { model, isStream, tokens: used, charge, firstByteMs, attempts, span } = request;
     for (const { provider, outcome, durationMs } of attempts) {
       upstream.observe({ provider, outcome }, durationMs / 1000);
+      if (span !== null) rememberUpstream({ provider, outcome }, durationMs / 1000, span.traceId);
     }
     if (model === null || used === null || !facts.isConfigured(model)) return;
     tokens.inc({ model, kind: "input" }, used.input);
@@ -79,7 +86,9 @@ export function openModelMetrics(
     tokens.inc({ model, kind: "reasoning" }, used.reasoning);
     // A float, which is enough for a graph; the ledger has the exact amount.
     if (charge !== null) charges.inc({ model }, Number(charge));
-    if (isStream) firstByte.observe({ model }, firstByteMs / 1000);
+    if (!isStream) return;
+    firstByte.observe({ model }, firstByteMs / 1000);
+    if (span !== null) rememberFirstByte({ model }, firstByteMs / 1000, span.traceId);
   };
 }
 

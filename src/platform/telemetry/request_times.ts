@@ -1,10 +1,15 @@
 import { Gauge, type Registry } from "prom-client";
+import type { Exemplars } from "./exemplars.ts";
 
 /** Upper edges of the histogram, in milliseconds. */
 const EDGES_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000, 60_000];
 
 /** A client may invent methods; a metric may not grow by them. */
 const METHODS = ["GET", "POST", "DELETE", "PUT", "HEAD", "OPTIONS", "PATCH"];
+
+function knownMethod(method: string): string {
+  return METHODS.includes(method) ? method : "other";
+}
 
 interface Series {
   labels: { route: string; method: string; status: number };
@@ -20,8 +25,10 @@ interface Series {
  */
 export class RequestTimes {
   readonly #routes = new Map<string, Map<number, Series>>();
+  readonly #remember: ReturnType<Exemplars["of"]>;
 
-  constructor(registry: Registry) {
+  constructor(registry: Registry, exemplars: Exemplars) {
+    this.#remember = exemplars.of("tollgate_request_seconds", EDGES_MS.map((edge) => edge / 1000));
     new Gauge({
       name: "tollgate_request_seconds",
       help: "Time from a request's arrival to its answer's headers.",
@@ -37,6 +44,11 @@ export class RequestTimes {
     series.sumMs += ms;
   }
 
+  /** A request that was observed is traced. */
+  rememberTrace({ route, method, status }: Series["labels"], ms: number, traceId: string): void {
+    this.#remember({ route, method: knownMethod(method), status }, ms / 1000, traceId);
+  }
+
   #series(route: string, method: string, status: number): Series {
     let byCase = this.#routes.get(route);
     if (byCase === undefined) this.#routes.set(route, byCase = new Map());
@@ -47,7 +59,7 @@ export class RequestTimes {
       byCase.set(
         key,
         series = {
-          labels: { route, method: METHODS.includes(method) ? method : "other", status },
+          labels: { route, method: knownMethod(method), status },
           counts,
           sumMs: 0,
         },

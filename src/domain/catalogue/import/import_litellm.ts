@@ -3,7 +3,7 @@ import { dearestCost } from "../catalogue.ts";
 import { timesFactor } from "../decimals.ts";
 import type { DraftUpstream } from "../draft_config.ts";
 import { mapAmounts } from "../map_terms.ts";
-import { type Imported, ImportError, ImportNotes } from "./imported.ts";
+import { type Imported, ImportNotes, type ImportOptions, nothingImported } from "./imported.ts";
 import {
   type ReadDeployment,
   readDeployment,
@@ -14,17 +14,8 @@ import { readLitellmDocument } from "./litellm_document.ts";
 import { type LitellmRouting, readLitellmSettings } from "./litellm_settings.ts";
 import type { LitellmUpstream } from "./litellm_services.ts";
 import { ModelDrafts } from "./model_drafts.ts";
-import type { PriceList } from "./price_list.ts";
 import { ProviderDrafts } from "./provider_drafts.ts";
 import { priorities, wholeWeights } from "./upstream_order.ts";
-
-export interface ImportOptions {
-  /** For models whose price and limits the file does not have. */
-  readonly priceList: PriceList | null;
-  /** A factor from cost to price. */
-  readonly markup: string;
-  readonly now: number;
-}
 
 /** The configuration that serves what a configuration of LiteLLM's proxy serves. */
 export function importLitellm(file: string, text: string, options: ImportOptions): Imported {
@@ -47,14 +38,7 @@ export function importLitellm(file: string, text: string, options: ImportOptions
   }
   addFallbacks(routing, models, notes);
   for (const { alias, model } of routing.aliases) models.addAlias(alias, model);
-  if (models.isEmpty) {
-    throw new ImportError(
-      [
-        `${file}: no model can be imported.`,
-        ...notes.leftOut.map(({ subject, text }) => `${subject}: ${text}`),
-      ].join("\n"),
-    );
-  }
+  if (models.isEmpty) throw nothingImported(file, notes);
   return {
     draft: models.toDraft(providers.entries, options.now),
     variables: providers.variables,

@@ -5,8 +5,7 @@ import { litellmCost, type LitellmFields } from "../read_litellm.ts";
 import { timesFactor } from "../decimals.ts";
 import { mapAmounts } from "../map_terms.ts";
 import { copyableBody } from "./extra_body.ts";
-import type { ImportOptions } from "./import_litellm.ts";
-import { type Imported, ImportError, ImportNotes } from "./imported.ts";
+import { type Imported, ImportNotes, type ImportOptions, nothingImported } from "./imported.ts";
 import { ModelDrafts, UPSTREAMS_MAX } from "./model_drafts.ts";
 import { type ImportedFacts, readModelFacts } from "./model_facts.ts";
 import { modelId } from "./names.ts";
@@ -47,10 +46,7 @@ export function importNewApi(
   const importing = new Importing({ prices, groups, notes, options });
   for (const [model, channels] of channelsByModel(served)) importing.addModel(model, channels);
   const { models, providers } = importing;
-  if (models.isEmpty) {
-    const reasons = notes.leftOut.map(({ subject, text }) => `${subject}: ${text}`);
-    throw new ImportError([`${file}: no model can be imported.`, ...reasons].join("\n"));
-  }
+  if (models.isEmpty) throw nothingImported(file, notes);
   noteOptions(dump, notes);
   return {
     draft: groups.addPlans(models.toDraft(providers.entries, options.now), prices, notes),

@@ -1,4 +1,13 @@
 import type { DraftConfig } from "../draft_config.ts";
+import type { PriceList } from "./price_list.ts";
+
+export interface ImportOptions {
+  /** For models whose price and limits the file does not have. */
+  readonly priceList: PriceList | null;
+  /** A factor from cost to price. */
+  readonly markup: string;
+  readonly now: number;
+}
 
 /** What became of one thing in the file that is imported. */
 export interface ImportNote {
@@ -43,4 +52,12 @@ export class ImportNotes {
   leaveOut(subject: string, text: string): void {
     this.leftOut.push({ subject, text });
   }
+}
+
+const REASONS_SHOWN = 50;
+
+/** Every model was left out. */
+export function nothingImported(file: string, { leftOut }: ImportNotes): ImportError {
+  const reasons = leftOut.slice(0, REASONS_SHOWN).map(({ subject, text }) => `${subject}: ${text}`);
+  return new ImportError([`${file}: no model can be imported.`, ...reasons].join("\n"));
 }
