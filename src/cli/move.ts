@@ -1,6 +1,6 @@
 import { countAccounts } from "../domain/accounts/accounts.ts";
 import { verifyLedger } from "../domain/ledger/verify.ts";
-import { copyDatabase } from "../platform/database/copy_database.ts";
+import { copyDatabase, type CopyEvents } from "../platform/database/copy_database.ts";
 import type { Database } from "../platform/database/database.ts";
 import { inDataDir } from "../platform/database/data_dir.ts";
 import { holdsEmbedded } from "../platform/database/embedded_folder.ts";
@@ -12,6 +12,18 @@ import { type Command, optionText, type Terminal, UsageError } from "./command.t
 
 /** Comparing a table of millions of rows takes minutes; nothing else waits for the source. */
 const STATEMENT_MS = 3_600_000;
+
+/** Rows between two lines about a large table. */
+const ROWS_PER_LINE = 100_000;
+
+const PROGRESS: CopyEvents = {
+  onTable({ table, rows }) {
+    if (rows > 0) console.error(`${table}: ${rows} rows`);
+  },
+  onRows({ table, rows }) {
+    if (rows % ROWS_PER_LINE === 0) console.error(`${table}: ${rows} rows so far`);
+  },
+};
 
 export const move: Command = {
   usage: "move --from <DATA_DIR> --to <postgres://…>",
@@ -47,9 +59,7 @@ async function moveAll(terminal: Terminal, source: Database, target: Database): 
       `${target.describe} has accounts already. Give an empty database: nothing is merged.`,
     );
   }
-  const tables = await copyDatabase(source.sql, target.sql, ({ table, rows }) => {
-    if (!terminal.json && rows > 0) console.error(`${table}: ${rows} rows`);
-  });
+  const tables = await copyDatabase(source.sql, target.sql, terminal.json ? {} : PROGRESS);
   const { ok, checks } = await verifyLedger(target.sql);
   const rows = tables.reduce((sum, table) => sum + table.rows, 0);
   const failed = checks.filter((check) => !check.ok).map(({ name, detail }) =>

@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { copyDatabase, TABLES_LEFT_OUT } from "../../src/platform/database/copy_database.ts";
+import {
+  type CopiedTable,
+  copyDatabase,
+  TABLES_LEFT_OUT,
+} from "../../src/platform/database/copy_database.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
 import { openMediaGateway } from "../helpers/media_gateway.ts";
 import { nodeConfig } from "../helpers/node_config.ts";
@@ -106,8 +110,10 @@ Deno.test({
 
     let tables = 0;
     await assert.rejects(
-      copyDatabase(source.sql, target.sql, () => {
-        if (++tables === 20) throw new Error("cut short");
+      copyDatabase(source.sql, target.sql, {
+        onTable() {
+          if (++tables === 20) throw new Error("cut short");
+        },
       }),
       /cut short/,
     );
@@ -115,7 +121,14 @@ Deno.test({
     const [before] = await target.sql`select subject from change`;
     assert.equal(before!.subject, "of the target");
 
-    const copied = await copyDatabase(source.sql, target.sql);
+    const progress: CopiedTable[] = [];
+    const copied = await copyDatabase(source.sql, target.sql, {
+      onRows: (rows) => progress.push(rows),
+    });
+    assert.deepEqual(
+      progress.filter(({ table }) => table === "change").map(({ rows }) => rows),
+      [1000, 2000, 2500],
+    );
     assert.deepEqual(
       copied.filter(({ table }) => ["account", "wallet", "change"].includes(table)),
       [{ table: "account", rows: 20 }, { table: "change", rows: 2500 }, {
@@ -204,9 +217,11 @@ Deno.test({
     }
     await using target = await server.open();
     let tables = 0;
-    const copied = await copyDatabase(source.sql, target.sql, () => {
-      // Nothing else happens in this process meanwhile, as when the source compares a large table.
-      if (++tables === 5) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500);
+    const copied = await copyDatabase(source.sql, target.sql, {
+      onTable() {
+        // Nothing else happens in this process meanwhile, as when the source compares a large table.
+        if (++tables === 5) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500);
+      },
     });
     assert.ok(copied.length > 20, String(copied.length));
   },

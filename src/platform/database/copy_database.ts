@@ -12,6 +12,13 @@ export interface CopiedTable {
 export const TABLES_LEFT_OUT: readonly string[] = ["migration", "migration_function", "node"];
 const PAGE = 1_000;
 
+export interface CopyEvents {
+  /** A table is complete and compared. */
+  onTable?(copied: CopiedTable): void;
+  /** Rows of a table that are copied so far. */
+  onRows?(copied: CopiedTable): void;
+}
+
 interface Table {
   name: string;
   /** Without generated columns, which cannot be inserted. */
@@ -28,7 +35,7 @@ interface Table {
 export async function copyDatabase(
   source: postgres.Sql,
   target: postgres.Sql,
-  onTable: (copied: CopiedTable) => void = () => {},
+  events: CopyEvents = {},
 ): Promise<CopiedTable[]> {
   return await source.begin("isolation level repeatable read read only", async (from) => {
     return await target.begin(async (to) => {
@@ -46,12 +53,15 @@ export async function copyDatabase(
       await createSamePartitions(from, to);
       const copied: CopiedTable[] = [];
       for (const table of tables) {
-        await copyTable(from, to, table);
+        const onRows = (rows: number) => events.onRows?.({ table: table.name, rows });
+        await copyTable(from, to, table, onRows);
         copied.push(await compareTable(from, to, table.name));
-        onTable(copied.at(-1)!);
+        events.onTable?.(copied.at(-1)!);
       }
       for (const { name } of tables) await to.unsafe(`alter table ${name} enable trigger user`);
       await continueSequences(to);
+      // Without statistics the first queries over all rows, such as those that verify the ledger, take hours.
+      await to.unsafe("analyze");
       return copied;
     });
   });
@@ -120,10 +130,11 @@ async function copyTable(
   from: Queries,
   to: Queries,
   { name, columns, key }: Table,
+  onRows: (rows: number) => void,
 ): Promise<void> {
   const order = key.length === 0 ? "" : `order by ${key.join(", ")}`;
   await from.unsafe(`declare moved cursor for select t::text as line from ${name} t ${order}`);
-  for (;;) {
+  for (let copied = 0;;) {
     const rows = await from.unsafe<{ line: string }[]>(`fetch ${PAGE} from moved`);
     if (rows.length === 0) break;
     const values = columns.map((column) => `(line::${name}).${column}`).join(", ");
@@ -132,6 +143,7 @@ async function copyTable(
        select ${values} from unnest($1::text[]) with ordinality as given(line, at) order by at`,
       [rows.map(({ line }) => line)],
     );
+    onRows(copied += rows.length);
   }
   await from.unsafe("close moved");
 }
