@@ -5,7 +5,8 @@ import { exportCsv } from "../../src/domain/ledger/export_csv.ts";
 import { findReceipt, listUsage } from "../../src/domain/ledger/statement.ts";
 import { quoteUsage } from "../../src/domain/pricing/quote.ts";
 import { chargeUsage } from "../../src/domain/pricing/quote.ts";
-import { asking, costing, openLedger, PRICE } from "../helpers/open_ledger.ts";
+import { newId } from "../../src/lib/ids.ts";
+import { asking, costing, openLedger, PRICE, type TestLedger } from "../helpers/open_ledger.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
 const START = "2026-01-31T12:00:00Z";
@@ -84,6 +85,48 @@ Deno.test("another account's receipt is not found", STRICT, async () => {
   assert.equal(await findReceipt(ledger.sql, ledger.account, "req_none", "USD"), null);
 });
 
+/** The ids of all pages. */
+async function pageThrough(
+  { sql, account }: TestLedger,
+  order: "asc" | "desc",
+  limit: number,
+): Promise<string[]> {
+  const seen: string[] = [];
+  for (let hasMore = true; hasMore;) {
+    const page = await listUsage(sql, { account, limit, after: seen.at(-1), order }, "USD");
+    seen.push(...page.data.map(({ id }) => id));
+    hasMore = page.hasMore;
+  }
+  return seen;
+}
+
+Deno.test(
+  "usage is paged through many months, whether a page has days or a year",
+  STRICT,
+  async () => {
+    await using ledger = await openLedger({ cash: "100", clock: START });
+    const ids: string[] = [];
+    // Some days with several requests, then months without one.
+    for (const day of [0, 0, 1, 2, 33, 34, 35, 36, 37, 80, 81, 200, 201, 202, 203, 400]) {
+      const at = Date.parse(START) + day * 86_400_000 + ids.length;
+      const id = newId("req", at);
+      await ledger.setClock(new Date(at).toISOString());
+      await (await ledger.hold(asking({ id, account: ledger.account, amount: "1" }))).settle(
+        costing("0.5"),
+      );
+      ids.push(id);
+    }
+    for (const limit of [1, 2, 5, 100]) {
+      assert.deepEqual(await pageThrough(ledger, "desc", limit), ids.toReversed());
+      assert.deepEqual(await pageThrough(ledger, "asc", limit), ids);
+    }
+    const { sql, account } = ledger;
+    const to = new Date(Date.parse(START) + 36 * 86_400_000);
+    const before = await listUsage(sql, { account, limit: 3, order: "desc", to }, "USD");
+    assert.deepEqual(before.data.map(({ id }) => id), ids.slice(4, 7).toReversed());
+  },
+);
+
 Deno.test(
   "usage is paged both ways, also through requests with the same time",
   STRICT,
@@ -92,16 +135,8 @@ Deno.test(
     const { sql, account } = ledger;
     const ids = Array.from({ length: 7 }, (_, at) => `req_${at}`);
     for (const id of ids) (await ledger.hold(asking({ id, account, amount: "1" }))).keep();
-    for (const [order, expected] of [["asc", ids], ["desc", ids.toReversed()]] as const) {
-      const seen: string[] = [];
-      let hasMore = true;
-      while (hasMore) {
-        const page = await listUsage(sql, { account, limit: 3, after: seen.at(-1), order }, "USD");
-        seen.push(...page.data.map(({ id }) => id));
-        hasMore = page.hasMore;
-      }
-      assert.deepEqual(seen, expected);
-    }
+    assert.deepEqual(await pageThrough(ledger, "asc", 3), ids);
+    assert.deepEqual(await pageThrough(ledger, "desc", 3), ids.toReversed());
     await assert.rejects(
       listUsage(sql, { account, limit: 3, after: "req_none", order: "asc" }, "USD"),
       {

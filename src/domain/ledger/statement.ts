@@ -1,4 +1,5 @@
 import { ApiError } from "../../lib/api_error.ts";
+import { idPrefixAt } from "../../lib/ids.ts";
 import type { Queries } from "../../platform/database/database.ts";
 import { type Receipt, type ReceiptRow, toReceipt } from "./receipt.ts";
 
@@ -15,25 +16,56 @@ export interface UsageQuery {
   to?: Date | undefined;
 }
 
+interface Place {
+  /** When the last receipt of the page before was accepted, in all digits. */
+  readonly at: string;
+}
+
+const DAY_MS = 86_400_000;
+/** Most pages, newest first, are filled from so many days: that is one partition of receipts or two. */
+const RECENT_DAYS = 35;
+
 /** What an account used, request by request. */
 export async function listUsage(
   sql: Queries,
   query: UsageQuery,
   currency: string,
 ): Promise<{ data: Receipt[]; hasMore: boolean }> {
-  const { account, limit, after, order, model, from, to } = query;
+  const { limit, order, to } = query;
+  const place = await findPlace(sql, query);
+  const newest = place === null ? to ?? new Date() : new Date(place.at);
+  const recent = newest.getTime() - RECENT_DAYS * DAY_MS;
+  let rows = order === "desc" && recent > 0 ? await readPage(sql, query, place, recent) : [];
+  // The clocks of a node, which gives ids, and of the database may differ, by less than a day.
+  const isWhole = rows.length > limit && rows.at(-1)!.created_at.getTime() >= recent + DAY_MS;
+  if (!isWhole) rows = await readPage(sql, query, place, 0);
+  return {
+    data: rows.slice(0, limit).map((row) => toReceipt(row, currency)),
+    hasMore: rows.length > limit,
+  };
+}
+
+async function findPlace(sql: Queries, { account, after }: UsageQuery): Promise<Place | null> {
+  if (after === undefined) return null;
+  const [place] = await sql<[Place?]>`
+    select created_at::text as at from ledger_find_receipts(array[${after}])
+     where account_id = ${account}`;
+  if (place !== undefined) return place;
+  throw new ApiError("invalid_value", "after must be the id of a list's last entry.", {
+    param: "after",
+  });
+}
+
+/** One more row than the page has. Receipts whose ids are from before `since` are left out. */
+async function readPage(
+  sql: Queries,
+  { account, limit, after, order, model, from, to }: UsageQuery,
+  place: Place | null,
+  since: number,
+): Promise<ReceiptRow[]> {
   const isAscending = order === "asc";
-  // The id orders requests with the same time.
-  const place = after === undefined ? null : (await sql<[{ at: string }?]>`
-      select created_at::text as at from ledger_find_receipts(array[${after}])
-       where account_id = ${account}`)[0];
-  if (place === undefined) {
-    throw new ApiError("invalid_value", "after must be the id of a list's last entry.", {
-      param: "after",
-    });
-  }
   const direction = isAscending ? sql`asc` : sql`desc`;
-  // Each table is read in order by its index, as far as the page needs.
+  // Each table is read in order by its index, as far as the page needs. The id orders requests with the same time.
   const page = sql`
      where account_id = ${account}
        ${
@@ -47,11 +79,12 @@ export async function listUsage(
        ${from === undefined ? sql`` : sql`and created_at >= ${from}`}
        ${to === undefined ? sql`` : sql`and created_at < ${to}`}`;
   const inOrder = sql`order by created_at ${direction}, id ${direction} limit ${limit + 1}`;
-  const rows = await sql<ReceiptRow[]>`
+  return await sql<ReceiptRow[]>`
     with corrected as (
       select ${receiptColumns(sql)} from receipt_correction ${page} ${inOrder}),
     resolved as (
       select ${receiptColumns(sql)} from receipt r ${page}
+         ${since === 0 ? sql`` : sql`and id >= ${idPrefixAt("req", since)}`}
          and not exists (select from receipt_correction c where c.id = r.id) ${inOrder}),
     open as (
       select id, request_id, client_request_id, key_id, end_user, metadata, endpoint, model, 'open' as state,
@@ -61,10 +94,6 @@ export async function listUsage(
     select * from (
       select * from corrected union all select * from resolved union all select * from open) receipts
      ${inOrder}`;
-  return {
-    data: rows.slice(0, limit).map((row) => toReceipt(row, currency)),
-    hasMore: rows.length > limit,
-  };
 }
 
 function receiptColumns(sql: Queries) {
