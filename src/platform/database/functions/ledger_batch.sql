@@ -24,15 +24,21 @@ declare
   charged  bigint;
   batch_id uuid;
 begin
-  accounts := array(select account_id from json_to_recordset(charge_groups) as c (account_id text));
+  if json_typeof(charge_groups) = 'object' then -- from a node of an earlier build
+    batch := ledger_column_items(charge_groups);
+    charge_groups := null;
+  end if;
   if doc is not null then
-    batch := array(
+    batch := batch || array(
       select row(i.n, i.op, i.id, coalesce(i.account_id, ledger_account_of(i.id)),
                  i.num, i.den, i.units, i.usage, i.scale, i.request_id, i.client_request_id, i.model,
                  i.kind, i.price, i.ttl_seconds, i.upstream, i.cost, i.beyond_hold, i.reserve_id, i.allocations, i.held,
                  i.amount, i.max_units, i.begun_at, i.is_told, i.may_wait, i.key_id, i.end_user,
                  i.metadata, i.shares, i.endpoint)::ledger_item
         from json_populate_recordset(null::ledger_item, doc) i);
+  end if;
+  accounts := array(select account_id from json_to_recordset(charge_groups) as c (account_id text));
+  if cardinality(batch) > 0 then
     accounts := accounts || array(select account_id from unnest(batch));
   end if;
   perform ledger_lock_wallets(accounts);
