@@ -80,6 +80,10 @@ Deno.test("what new-api charges is never guessed: the price page, then the optio
     "10.00",
   ]);
   assert.throws(() => importOptions(ratio), /m: no price of its output: add the answer/);
+  for (const completion of [-1, 1e21]) {
+    const absurd = { ...ratio, CompletionRatio: { m: completion } };
+    assert.throws(() => importOptions(absurd), /m: no price of its output:/);
+  }
   assert.throws(() => importOptions({}), /m: no price: neither the dump nor --prices/);
   // What new-api shows for a model that it has no price for.
   assert.throws(() => importOptions({}, shown({ model_ratio: 37.5 })), /m: no price:/);

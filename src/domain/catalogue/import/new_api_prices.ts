@@ -111,9 +111,10 @@ export class NewApiPrices {
     const isUnpriced = stored === undefined && shown?.model_ratio === UNPRICED_RATIO;
     const input = isUnpriced ? undefined : shown?.model_ratio ?? stored;
     if (input === undefined || !isFactor(input)) return null;
+    const completion = shown?.completion_ratio ?? this.#of("CompletionRatio", model) ?? -1;
     return {
       input,
-      completion: shown?.completion_ratio ?? this.#of("CompletionRatio", model) ?? null,
+      completion: isFactor(completion) ? completion : null,
       cached: shown?.cache_ratio ?? this.#of("CacheRatio", model),
       cacheWrite: shown?.create_cache_ratio ?? this.#of("CreateCacheRatio", model),
       audio: shown?.audio_ratio ?? this.#of("AudioRatio", model),
