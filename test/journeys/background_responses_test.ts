@@ -323,3 +323,31 @@ Deno.test("tokens per minute make a background response wait, not fail", async (
   await (await cancel(gateway, second.id)).body?.cancel();
   await gateway.verify();
 });
+
+Deno.test("a response in progress is finished and charged though its account is suspended; a closed one makes no more", async () => {
+  await using gateway = await openChatGateway();
+  const change = async (status: string) => {
+    const res = await gateway.admin("PATCH", `/accounts/${gateway.account}`, { status });
+    assert.equal(res.status, 200, await res.text());
+  };
+  const { id } = await created(gateway, { model: "slow", input: "Talk [[simulate: tokens=60]]" });
+  await until("it is in progress", async () => (await find(gateway, id)).status === "in_progress");
+  await change("suspended");
+  const hidden = await gateway.get(`/v1/responses/${id}`);
+  assert.deepEqual([hidden.status, (await errorOf(hidden)).code], [403, "account_suspended"]);
+  await sleep(2_000);
+  await change("active");
+  assert.equal((await ended(gateway, id)).status, "completed");
+  assert.ok(Number((await receiptOf(gateway, { id })).settled) > 0);
+
+  const waiting = await created(gateway, { input: "Hi [[simulate: status=429, retry_after=60]]" });
+  const later = waiting.id.replace("resp", "req");
+  await change("closed");
+  const { sql } = gateway.gateway.database;
+  await until("its task is cancelled", async () => {
+    const [task] = await sql<{ status: string }[]>`
+      select status from task where request_id = ${later}`;
+    return task!.status === "cancelled";
+  }, 30);
+  await gateway.verify();
+});
