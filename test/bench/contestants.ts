@@ -18,12 +18,16 @@ export interface Contestant {
   headers: Record<string, string>;
 }
 
+/** A gateway with settings of its own. */
+interface Variant {
+  readonly id: string;
+  readonly name: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
 const PORTKEY = "@portkey-ai/gateway@1.15.2";
 const ROOT = new URL("../../", import.meta.url).pathname;
-const TOLLGATES = [
-  ["tollgate", "Tollgate", "1"],
-  ["tollgate_2", "Tollgate, WORKERS=2", "2"],
-] as const;
+const TOLLGATE: Variant = { id: "tollgate", name: "Tollgate", env: { WORKERS: "1" } };
 const JSON_TYPE = { "content-type": "application/json" };
 
 /** The upstream itself, and all that can stand in front of it here. */
@@ -67,8 +71,15 @@ export async function startContestants() {
   }
 
   const config = await writeConfig(ground.folder, upstream.address);
-  for (const [id, name, workers] of TOLLGATES) {
-    contestants.push(parts.use(await startTollgate(ground, config, { id, name, workers })));
+  const collector = parts.use(await startDeno("test/bench/collector.ts", {}));
+  const traced = { ...TOLLGATE.env, OTEL_EXPORTER_OTLP_ENDPOINT: collector.address };
+  const variants: Variant[] = [
+    TOLLGATE,
+    { id: "tollgate_traced", name: "Tollgate, traces on", env: traced },
+    { id: "tollgate_2", name: "Tollgate, WORKERS=2", env: { WORKERS: "2" } },
+  ];
+  for (const variant of variants) {
+    contestants.push(parts.use(await startTollgate(ground, config, variant)));
   }
 
   const open = parts.move();
@@ -86,8 +97,7 @@ export async function startTollgateAlone() {
   const ground = parts.use(await openGround({ durable: true }));
   const upstream = parts.use(await startDeno("test/bench/upstream.ts", {}));
   const config = await writeConfig(ground.folder, upstream.address);
-  const [[id, name, workers]] = TOLLGATES;
-  const tollgate = parts.use(await startTollgate(ground, config, { id, name, workers }));
+  const tollgate = parts.use(await startTollgate(ground, config, TOLLGATE));
   const open = parts.move();
   return {
     tollgate,
@@ -106,9 +116,9 @@ async function writeConfig(folder: string, upstream: string): Promise<string> {
 async function startTollgate(
   { databaseUrl, dataDir }: Awaited<ReturnType<typeof openGround>>,
   config: string,
-  { id, name, workers }: { id: string; name: string; workers: string },
+  { id, name, env }: Variant,
 ): Promise<Contestant & AsyncDisposable> {
-  const gateway = await startGateway(config, databaseUrl, dataDir, { WORKERS: workers });
+  const gateway = await startGateway(config, databaseUrl, dataDir, env);
   const key = await makePaidKey(gateway);
   const headers = { ...JSON_TYPE, authorization: `Bearer ${key}` };
   return { id, name, headers, ...gateway };
