@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { freshDatabase } from "../../../test/helpers/fresh_database.ts";
+import { CHECKED_UNLESS_SHARED, shareDatabase } from "../../../test/helpers/share_database.ts";
 import { migrate } from "./migrate.ts";
 import { StorageError } from "./storage_error.ts";
 
@@ -18,92 +18,104 @@ async function temporarySql(files: Record<string, string>) {
   };
 }
 
-const STRICT = { sanitizeOps: true, sanitizeResources: true };
+const openDatabase = shareDatabase();
 
-/** An empty database: the fresh one without what the shipped migrations made. */
+/** An empty database: one without what the shipped migrations or another test made. */
 async function openEmpty() {
-  const fresh = await freshDatabase();
-  const database = await fresh.open();
-  const { sql } = database;
-  await sql`drop schema public cascade`;
-  await sql`create schema public`;
-  return {
-    sql,
-    fresh,
-    async [Symbol.asyncDispose]() {
-      await database[Symbol.asyncDispose]();
-      await fresh[Symbol.asyncDispose]();
-    },
-  };
+  const database = await openDatabase();
+  await database.sql`drop schema public cascade`;
+  await database.sql`create schema public`;
+  return database;
 }
 
-Deno.test("ten callers at once apply every migration exactly once", STRICT, async () => {
-  await using empty = await openEmpty();
-  await using folder = await temporarySql({
-    "0001_first.sql": "create table first (id int); insert into first values (1);",
-    "0002_second.sql": "insert into first values (2); select pg_sleep(0.05);",
-  });
-  const results = await Promise.all(
-    Array.from({ length: 10 }, () => migrate(empty.sql, { schema: folder.url })),
-  );
-  assert.deepEqual(results.flatMap(({ applied }) => applied).sort(), [
-    "0001_first.sql",
-    "0002_second.sql",
-  ]);
-  assert.deepEqual([...await empty.sql`select id from first order by id`], [{ id: 1 }, { id: 2 }]);
-});
+Deno.test(
+  "ten callers at once apply every migration exactly once",
+  CHECKED_UNLESS_SHARED,
+  async () => {
+    await using empty = await openEmpty();
+    await using folder = await temporarySql({
+      "0001_first.sql": "create table first (id int); insert into first values (1);",
+      "0002_second.sql": "insert into first values (2); select pg_sleep(0.05);",
+    });
+    const results = await Promise.all(
+      Array.from({ length: 10 }, () => migrate(empty.sql, { schema: folder.url })),
+    );
+    assert.deepEqual(results.flatMap(({ applied }) => applied).sort(), [
+      "0001_first.sql",
+      "0002_second.sql",
+    ]);
+    assert.deepEqual([...await empty.sql`select id from first order by id`], [{ id: 1 }, {
+      id: 2,
+    }]);
+  },
+);
 
-Deno.test("the shipped migrations are applied in order and then not again", STRICT, async () => {
-  await using empty = await openEmpty();
-  const { applied, functions } = await migrate(empty.sql);
-  assert.equal(applied[0], "0001_baseline.sql");
-  assert.ok(functions.includes("ledger_batch"));
-  assert.deepEqual(await migrate(empty.sql), { applied: [], functions: [] });
-  const [row] = await empty.sql`select number, name, applied_at from migration order by number`;
-  assert.equal(row!.number, 1);
-  assert.equal(row!.name, "baseline");
-  assert.ok(row!.applied_at instanceof Date);
-});
+Deno.test(
+  "the shipped migrations are applied in order and then not again",
+  CHECKED_UNLESS_SHARED,
+  async () => {
+    await using empty = await openEmpty();
+    const { applied, functions } = await migrate(empty.sql);
+    assert.equal(applied[0], "0001_baseline.sql");
+    assert.ok(functions.includes("ledger_batch"));
+    assert.deepEqual(await migrate(empty.sql), { applied: [], functions: [] });
+    const [row] = await empty.sql`select number, name, applied_at from migration order by number`;
+    assert.equal(row!.number, 1);
+    assert.equal(row!.name, "baseline");
+    assert.ok(row!.applied_at instanceof Date);
+  },
+);
 
-Deno.test("a migration that fails leaves nothing behind and names itself", STRICT, async () => {
-  await using empty = await openEmpty();
-  await using folder = await temporarySql({
-    "0001_good.sql": "create table good (id int)",
-    "0002_bad.sql": "create table half (id int);\nselect no_such_column from good;",
-  });
-  await assert.rejects(migrate(empty.sql, { schema: folder.url }), (error: Error) => {
-    assert.ok(error instanceof StorageError);
-    assert.match(error.message, /^Cannot apply migration 0002_bad\.sql, line 2: .*no_such_column/);
-    return true;
-  });
-  const [{ good, half }] = await empty.sql<[{ good: null; half: null }]>`
+Deno.test(
+  "a migration that fails leaves nothing behind and names itself",
+  CHECKED_UNLESS_SHARED,
+  async () => {
+    await using empty = await openEmpty();
+    await using folder = await temporarySql({
+      "0001_good.sql": "create table good (id int)",
+      "0002_bad.sql": "create table half (id int);\nselect no_such_column from good;",
+    });
+    await assert.rejects(migrate(empty.sql, { schema: folder.url }), (error: Error) => {
+      assert.ok(error instanceof StorageError);
+      assert.match(
+        error.message,
+        /^Cannot apply migration 0002_bad\.sql, line 2: .*no_such_column/,
+      );
+      return true;
+    });
+    const [{ good, half }] = await empty.sql<[{ good: null; half: null }]>`
     select to_regclass('good')::text as good, to_regclass('half')::text as half`;
-  assert.deepEqual({ good, half }, { good: null, half: null });
-  // Only applied migrations may not be changed: corrected, it is applied.
-  await folder.write("0002_bad.sql", "create table half (id int)");
-  assert.deepEqual((await migrate(empty.sql, { schema: folder.url })).applied, [
-    "0001_good.sql",
-    "0002_bad.sql",
-  ]);
-});
+    assert.deepEqual({ good, half }, { good: null, half: null });
+    // Only applied migrations may not be changed: corrected, it is applied.
+    await folder.write("0002_bad.sql", "create table half (id int)");
+    assert.deepEqual((await migrate(empty.sql, { schema: folder.url })).applied, [
+      "0001_good.sql",
+      "0002_bad.sql",
+    ]);
+  },
+);
 
-Deno.test("a migration changed after it was applied is refused", STRICT, async () => {
-  await using empty = await openEmpty();
-  await using folder = await temporarySql({ "0001_a.sql": "select 1;\nselect 2;\n" });
-  await migrate(empty.sql, { schema: folder.url });
-  await folder.write("0001_a.sql", "select 1;\r\nselect 2;\r\n");
-  await migrate(empty.sql, { schema: folder.url }); // other line endings are no change
-  await folder.write("0001_a.sql", "select 3;");
-  await assert.rejects(
-    migrate(empty.sql, { schema: folder.url }),
-    new StorageError(
-      "Migration 0001_a.sql was changed after it was applied to this database. " +
-        "Restore the file, and put the change into a new migration.",
-    ),
-  );
-});
+Deno.test(
+  "a migration changed after it was applied is refused",
+  CHECKED_UNLESS_SHARED,
+  async () => {
+    await using empty = await openEmpty();
+    await using folder = await temporarySql({ "0001_a.sql": "select 1;\nselect 2;\n" });
+    await migrate(empty.sql, { schema: folder.url });
+    await folder.write("0001_a.sql", "select 1;\r\nselect 2;\r\n");
+    await migrate(empty.sql, { schema: folder.url }); // other line endings are no change
+    await folder.write("0001_a.sql", "select 3;");
+    await assert.rejects(
+      migrate(empty.sql, { schema: folder.url }),
+      new StorageError(
+        "Migration 0001_a.sql was changed after it was applied to this database. " +
+          "Restore the file, and put the change into a new migration.",
+      ),
+    );
+  },
+);
 
-Deno.test("a database newer than this build is refused", STRICT, async () => {
+Deno.test("a database newer than this build is refused", CHECKED_UNLESS_SHARED, async () => {
   await using empty = await openEmpty();
   await using folder = await temporarySql({
     "0001_a.sql": "select 1",
@@ -117,7 +129,7 @@ Deno.test("a database newer than this build is refused", STRICT, async () => {
   });
 });
 
-Deno.test("a gap between the migration files is refused", STRICT, async () => {
+Deno.test("a gap between the migration files is refused", CHECKED_UNLESS_SHARED, async () => {
   await using empty = await openEmpty();
   await using folder = await temporarySql({
     "0001_a.sql": "select 1",
@@ -129,7 +141,7 @@ Deno.test("a gap between the migration files is refused", STRICT, async () => {
   });
 });
 
-Deno.test("a gap in the recorded migrations is refused", STRICT, async () => {
+Deno.test("a gap in the recorded migrations is refused", CHECKED_UNLESS_SHARED, async () => {
   await using empty = await openEmpty();
   await using folder = await temporarySql({
     "0001_a.sql": "select 1",
@@ -145,7 +157,7 @@ Deno.test("a gap in the recorded migrations is refused", STRICT, async () => {
 
 Deno.test(
   "a database with the schema before the baseline is refused with what to do",
-  STRICT,
+  CHECKED_UNLESS_SHARED,
   async () => {
     await using empty = await openEmpty();
     await empty.sql`
@@ -168,29 +180,33 @@ const NO_MIGRATION = { "0001_table.sql": "create table thing (id int)" };
 const double = (type: string, factor: number) =>
   `create or replace function double(n ${type}) returns ${type} language sql as 'select n * ${factor}';`;
 
-Deno.test("a function is created again when its text changes, and only then", STRICT, async () => {
-  await using empty = await openEmpty();
-  await using schema = await temporarySql(NO_MIGRATION);
-  await using functions = await temporarySql({
-    // Refers to a function whose file comes later.
-    "a_first.sql":
-      "create or replace function a_first() returns int language sql as 'select double(1)';",
-    "double.sql": double("int", 2),
-  });
-  const run = async () =>
-    (await migrate(empty.sql, { schema: schema.url, functions: functions.url })).functions;
-  assert.deepEqual(await run(), ["a_first", "double"]);
-  assert.deepEqual(await run(), []);
-  await functions.write("double.sql", double("int", 3));
-  assert.deepEqual(await run(), ["double"]);
-  assert.deepEqual([...await empty.sql`select a_first() as n`], [{ n: 3 }]);
-  await empty.sql`drop function double(int)`;
-  assert.deepEqual(await run(), ["double"]);
-});
+Deno.test(
+  "a function is created again when its text changes, and only then",
+  CHECKED_UNLESS_SHARED,
+  async () => {
+    await using empty = await openEmpty();
+    await using schema = await temporarySql(NO_MIGRATION);
+    await using functions = await temporarySql({
+      // Refers to a function whose file comes later.
+      "a_first.sql":
+        "create or replace function a_first() returns int language sql as 'select double(1)';",
+      "double.sql": double("int", 2),
+    });
+    const run = async () =>
+      (await migrate(empty.sql, { schema: schema.url, functions: functions.url })).functions;
+    assert.deepEqual(await run(), ["a_first", "double"]);
+    assert.deepEqual(await run(), []);
+    await functions.write("double.sql", double("int", 3));
+    assert.deepEqual(await run(), ["double"]);
+    assert.deepEqual([...await empty.sql`select a_first() as n`], [{ n: 3 }]);
+    await empty.sql`drop function double(int)`;
+    assert.deepEqual(await run(), ["double"]);
+  },
+);
 
 Deno.test(
   "a function whose arguments, result or parameter names change replaces the old one",
-  STRICT,
+  CHECKED_UNLESS_SHARED,
   async () => {
     await using empty = await openEmpty();
     await using schema = await temporarySql(NO_MIGRATION);
@@ -217,7 +233,7 @@ Deno.test(
   },
 );
 
-Deno.test("a trigger survives the replacement of its function", STRICT, async () => {
+Deno.test("a trigger survives the replacement of its function", CHECKED_UNLESS_SHARED, async () => {
   await using empty = await openEmpty();
   await using schema = await temporarySql(NO_MIGRATION);
   const text = (value: number) => `
@@ -234,7 +250,7 @@ Deno.test("a trigger survives the replacement of its function", STRICT, async ()
 
 Deno.test(
   "a function that fails its check leaves nothing behind and names its file",
-  STRICT,
+  CHECKED_UNLESS_SHARED,
   async () => {
     await using empty = await openEmpty();
     await using schema = await temporarySql(NO_MIGRATION);
@@ -253,7 +269,7 @@ Deno.test(
   },
 );
 
-Deno.test("a function file must be named after its function", STRICT, async () => {
+Deno.test("a function file must be named after its function", CHECKED_UNLESS_SHARED, async () => {
   await using empty = await openEmpty();
   await using schema = await temporarySql(NO_MIGRATION);
   await using functions = await temporarySql({
