@@ -47,6 +47,9 @@ export const TASK_TYPES: readonly ModelType[] = MODEL_TYPES.filter((type) =>
   isMediaType(type) || isPipeline(type)
 );
 
+/** Types of the tasks that clients see: a response in the background is a task too. */
+export const SHOWN_TASK_TYPES: readonly ModelType[] = [...TASK_TYPES, "chat"];
+
 /** Whether tasks of a type are made of tasks of other models. */
 export function isPipeline(type: unknown): boolean {
   return findDefinition(type)?.work === "pipeline";

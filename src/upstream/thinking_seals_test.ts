@@ -16,7 +16,7 @@ Deno.test("a signature opens for its own upstream only, also after a new key", (
       "",
       "x",
       shown.slice(0, -8),
-      `A${shown.slice(1)}`,
+      `${shown.startsWith("A") ? "B" : "A"}${shown.slice(1)}`,
       "not base64 at all, but long enough",
     ]
   ) {

@@ -1,5 +1,5 @@
 import { STATUSES } from "../../workflows/tasks/task.ts";
-import { TASK_TYPES } from "../../model_types/model_types.ts";
+import { SHOWN_TASK_TYPES } from "../../model_types/model_types.ts";
 import {
   cancelTaskEndpoint,
   followTaskEndpoint,
@@ -23,7 +23,7 @@ export const taskRoutes: RouteArea = {
       summary: "List your tasks",
       parameters: [
         ...PAGE,
-        choice("type", "Only tasks of this model type.", TASK_TYPES),
+        choice("type", "Only tasks of this model type.", SHOWN_TASK_TYPES),
         choice("status", "Only tasks with this status.", STATUSES),
       ],
       responses: { 200: json("TaskList", "The tasks, newest first.") },
