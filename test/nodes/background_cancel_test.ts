@@ -11,9 +11,13 @@ Deno.test("a background response that is cancelled on one node ends its call on 
   const config = heldConfig(upstream.baseUrl);
   await using first = await openChatGateway({ config });
   await using second = await openChatGateway({ config, beside: first });
-  await until("they know each other", () => second.gateway.cluster.peers.length === 1);
+  const nodes = [first, second];
+  await until(
+    "they know each other",
+    () => nodes.every(({ gateway }) => gateway.cluster.peers.length === 1),
+  );
   const body = { model: "talk", input: "Hello", background: true };
-  for (const node of [first, second]) {
+  for (const node of nodes) {
     const asked: Json = await (await post({ ...node, key: first.key }, "/responses", body)).json();
     await until("the upstream is called", () => upstream.held() === 1, 30);
     const other = { ...(node === first ? second : first), key: first.key };
