@@ -70,7 +70,7 @@ async function seenOfBackground(gateway: ChatGateway): Promise<string> {
   await until(`${id} has ended`, async () => {
     seen = await (await gateway.get(`/v1/responses/${id}`)).text();
     return !/"status":"(queued|in_progress)"/.test(seen);
-  });
+  }, 60);
   const tasks = await gateway.get("/v1/tasks?limit=1");
   return `${seen}\n${await tasks.text()}`;
 }

@@ -8,7 +8,8 @@ import type { SiteContext } from "../context.ts";
 import { Notice, Select } from "../parts.tsx";
 
 /** The part of a guide that shows the clients of the shipped configuration's models, written by generate_docs. */
-const CLIENTS = /<!-- generated: clients -->[^]*?<!-- end -->/;
+const CLIENTS_BEGIN = "<!-- generated: clients -->";
+const CLIENTS_END = "<!-- end -->";
 
 /** A guide with the clients of this gateway's models in place of the written ones. */
 export function withClients(
@@ -16,9 +17,11 @@ export function withClients(
   account: ModelReader,
   text: string,
 ): { text: string; parts: Readonly<Record<string, Child>> } {
-  if (!CLIENTS.test(text)) return { text, parts: {} };
+  const begin = text.indexOf(CLIENTS_BEGIN);
+  const end = text.indexOf(CLIENTS_END, begin);
+  if (begin === -1 || end === -1) return { text, parts: {} };
   return {
-    text: text.replace(CLIENTS, "<!-- part: clients -->"),
+    text: `${text.slice(0, begin)}<!-- part: clients -->${text.slice(end + CLIENTS_END.length)}`,
     parts: { clients: <Clients c={c} connections={connectionsFor(c, account)} /> },
   };
 }
