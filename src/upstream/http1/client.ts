@@ -4,6 +4,7 @@ import { type Http1ConnectOptions, openConnection } from "./connect.ts";
 import type { Http1Connection } from "./connection.ts";
 import { InvalidResponse, type ResponseHeaders } from "./head.ts";
 import { type Http1Request, writeRequest } from "./write_request.ts";
+import { nextTurn } from "../../lib/next_turn.ts";
 import { sleep } from "../../lib/timers.ts";
 
 export { HandshakeFailed } from "./connect.ts";
@@ -132,6 +133,8 @@ export class Http1Client implements Disposable {
     const route = this.#routeTo(request.url)!;
     const { head, content } = writeRequest(request, route.head);
     const exchange = { origin: route.origin, head, content, signal, options };
+    // Requests of one moment are written one after the other: a server that sleeps is woken once, not for each.
+    await nextTurn();
     const kept = route.origin.idle.length === 0 ? null : await this.#takeKept(route.origin);
     if (kept !== null) {
       try {
