@@ -84,7 +84,7 @@ prices: { default: { effective_at: 2026-01-01T00:00:00Z, entries: [{ model: talk
       Promise.all(Array.from({ length: STREAMS }, (_, at) => one(seconds, at === 0)));
 
     // Pools of every kind are filled once and stay: what streams cost is what comes on top.
-    for (let i = 0; i < 3; i++) await round(1);
+    for (let i = 0; i < 3; i++) await round(SECONDS);
     const before = memoryOf(gateway.pid);
     let highest = before;
     const watching = setInterval(() => highest = Math.max(highest, memoryOf(gateway.pid)), 100);
