@@ -1,27 +1,12 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type Json, until } from "../helpers/chat_gateway.ts";
+import { callProcess } from "../helpers/call_process.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
-import { freePort, type GatewayProcess, startProcess } from "../helpers/gateway_process.ts";
+import { freePort, startProcess } from "../helpers/gateway_process.ts";
 import { heldConfig, startHeldUpstream } from "../helpers/held_upstream.ts";
 
 const TOKEN = "0123456789abcdef";
-
-async function call(
-  { address }: GatewayProcess,
-  token: string,
-  path: string,
-  body?: unknown,
-): Promise<Json> {
-  const res = await fetch(address + path, {
-    method: body === undefined ? "GET" : "POST",
-    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const answer = await res.json();
-  assert.ok(res.ok, JSON.stringify(answer));
-  return answer;
-}
 
 Deno.test("a background response whose node is killed during the call is made by the next node, and paid for once", async () => {
   await using upstream = startHeldUpstream();
@@ -43,14 +28,18 @@ Deno.test("a background response whose node is killed during the call is made by
   let id: string;
   {
     await using first = await start();
-    const account = await call(first, TOKEN, "/admin/v1/accounts", { name: "a" });
+    const account = await callProcess(first, TOKEN, "/admin/v1/accounts", { name: "a" });
     const admin = `/admin/v1/accounts/${account.id}`;
-    await call(first, TOKEN, `${admin}/credits`, { kind: "cash", amount: "10", reference: "c" });
-    key = (await call(first, TOKEN, `${admin}/keys`, { name: "k" })).key;
+    await callProcess(first, TOKEN, `${admin}/credits`, {
+      kind: "cash",
+      amount: "10",
+      reference: "c",
+    });
+    key = (await callProcess(first, TOKEN, `${admin}/keys`, { name: "k" })).key;
     const body = { model: "talk", input: "Hello", background: true };
-    id = (await call(first, key, "/v1/responses", body)).id;
+    id = (await callProcess(first, key, "/v1/responses", body)).id;
     await until("the upstream is called", () => upstream.held() === 1, 30);
-    assert.equal((await call(first, key, `/v1/responses/${id}`)).status, "in_progress");
+    assert.equal((await callProcess(first, key, `/v1/responses/${id}`)).status, "in_progress");
     first.signal("SIGKILL");
     await first.ended;
   }
@@ -60,7 +49,7 @@ Deno.test("a background response whose node is killed during the call is made by
   await using second = await start();
   let response: Json;
   await until("it has ended", async () => {
-    response = await call(second, key, `/v1/responses/${id}`);
+    response = await callProcess(second, key, `/v1/responses/${id}`);
     return response.status !== "in_progress";
   }, 60);
   assert.deepEqual([response.status, response.output[0].content[0].text], [
@@ -69,7 +58,7 @@ Deno.test("a background response whose node is killed during the call is made by
   ]);
   assert.equal(upstream.calls(), 2);
   const request = id.replace("resp", "req");
-  const { settled, usage } = await call(second, key, `/v1/usage/${request}`);
+  const { settled, usage } = await callProcess(second, key, `/v1/usage/${request}`);
   assert.deepEqual([settled, usage.input_tokens, usage.output_tokens], ["0.05", 10, 20]);
   await using database = await store.open();
   const [task] = await database.sql<{ attempts: Json[]; provider: string }[]>`
@@ -78,6 +67,6 @@ Deno.test("a background response whose node is killed during the call is made by
     ["up", "cut"],
   ]);
   assert.equal(task!.provider, "up");
-  const { ok, checks } = await call(second, TOKEN, "/admin/v1/ledger/verify");
+  const { ok, checks } = await callProcess(second, TOKEN, "/admin/v1/ledger/verify");
   assert.ok(ok, JSON.stringify(checks));
 });

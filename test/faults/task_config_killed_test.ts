@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { serveSimulator } from "../../providers/simulator/serve.ts";
 import { sleep } from "../../src/lib/timers.ts";
 import { type Json, until } from "../helpers/chat_gateway.ts";
+import { callProcess } from "../helpers/call_process.ts";
 import { type FreshDatabase, freshDatabase } from "../helpers/fresh_database.ts";
 import { freePort, type GatewayProcess, startProcess } from "../helpers/gateway_process.ts";
 import {
@@ -43,16 +44,8 @@ async function openProcess(store: FreshDatabase, config: string, files: Record<s
     return started;
   };
   let running: GatewayProcess = await start();
-  const call = async (token: string, path: string, body?: unknown): Promise<Json> => {
-    const res = await fetch(running.address + path, {
-      method: body === undefined ? "GET" : "POST",
-      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const answer = await res.json();
-    assert.ok(res.ok, JSON.stringify(answer));
-    return answer;
-  };
+  const call = (token: string, path: string, body?: unknown) =>
+    callProcess(running, token, path, body);
   const admin = (path: string, body?: unknown) => call(ADMIN, `/admin/v1${path}`, body);
   const { id } = await admin("/accounts", { name: "killed" });
   await admin(`/accounts/${id}/credits`, { kind: "cash", amount: "100", reference: "r" });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { openChatGateway } from "../helpers/chat_gateway.ts";
+import { openConfigFolder } from "../helpers/config_folder.ts";
 import { EMULATED_KEY, serveProvider } from "../helpers/emulated_provider.ts";
 import { ADMIN_TOKEN, openGateway } from "../helpers/open_gateway.ts";
 import { runCliHere } from "../helpers/run_cli.ts";
@@ -16,18 +17,8 @@ const LITELLM = [
   join(TEAM, "prices.json"),
 ];
 
-async function openFolder() {
-  const folder = await Deno.makeTempDir();
-  const file = join(folder, "gateway.yaml");
-  return {
-    file,
-    read: () => Deno.readTextFile(file),
-    [Symbol.asyncDispose]: () => Deno.remove(folder, { recursive: true }),
-  };
-}
-
 Deno.test("import litellm shows the configuration and a report, and writes only with --write", async () => {
-  await using folder = await openFolder();
+  await using folder = await openConfigFolder();
   const shown = await runCliHere(LITELLM);
   assert.equal(shown.code, 0, shown.err);
   assert.match(shown.out, /^# yaml-language-server: /);
@@ -53,7 +44,7 @@ Deno.test("import litellm shows the configuration and a report, and writes only 
 });
 
 Deno.test("the configuration that import litellm writes passes check once its variables are set", async () => {
-  await using folder = await openFolder();
+  await using folder = await openConfigFolder();
   const { out } = await runCliHere([...LITELLM, "--write", folder.file, "--json"]);
   const { variables, warnings, left_out } = JSON.parse(out);
   assert.ok(left_out.length > 0);
@@ -87,7 +78,7 @@ Deno.test("import says what is wrong with its arguments", async () => {
 });
 
 Deno.test("import new-api shows a configuration, and commands for accounts instead with --accounts", async () => {
-  await using folder = await openFolder();
+  await using folder = await openConfigFolder();
   const shown = await runCliHere(["import", "new-api", DUMP]);
   assert.equal(shown.code, 0, shown.err);
   assert.match(shown.out, /^# yaml-language-server: /);
@@ -109,7 +100,7 @@ Deno.test("import new-api shows a configuration, and commands for accounts inste
 });
 
 Deno.test("the commands of import new-api --accounts make accounts with balances and keys, once", async () => {
-  await using folder = await openFolder();
+  await using folder = await openConfigFolder();
   const args = ["import", "new-api", DUMP, "--write", folder.file];
   const { variables } = JSON.parse((await runCliHere([...args, "--json"])).out);
   const { out: script } = await runCliHere(["import", "new-api", DUMP, "--accounts"]);
@@ -181,7 +172,7 @@ router_settings: { model_group_alias: { chatter: talk } }
 
 for (const [from, textFor] of Object.entries(FILES)) {
   Deno.test(`a gateway with what was imported from ${from} answers a chat at the same price`, async () => {
-    await using folder = await openFolder();
+    await using folder = await openConfigFolder();
     await using provider = serveProvider("openai_compatible");
     const source = `${folder.file}.source`;
     await Deno.writeTextFile(source, textFor(new URL(provider.baseUrl).origin));

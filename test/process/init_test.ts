@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { openAdapters } from "../../providers/registry.ts";
 import { shippedModels } from "../../scripts/generate_starter_models.ts";
 import { readProviders } from "../../src/cli/init.ts";
 import shipped from "../../src/domain/catalogue/starter/shipped_models.json" with { type: "json" };
 import { STARTER_PROVIDERS } from "../../src/domain/catalogue/starter/starter_providers.ts";
 import { openChatGateway } from "../helpers/chat_gateway.ts";
+import { openConfigFolder } from "../helpers/config_folder.ts";
 import { EMULATED_KEY, serveProvider, WIRES } from "../helpers/emulated_provider.ts";
 import { runCliHere } from "../helpers/run_cli.ts";
 import { SHIPPED } from "../helpers/valid_config.ts";
@@ -19,15 +19,13 @@ const ENVIRONMENT = Object.fromEntries(
 );
 
 async function openFolder() {
-  const folder = await Deno.makeTempDir();
-  const file = join(folder, "gateway.yaml");
+  const opened = await openConfigFolder();
+  const { folder, file } = opened;
   return {
-    file,
-    read: () => Deno.readTextFile(file),
+    ...opened,
     init: (...args: string[]) =>
       runCliHere(["init", ...args], { GATEWAY_CONFIG: file, DATA_DIR: folder }),
     check: () => runCliHere(["check", file, "--json"], ENVIRONMENT),
-    [Symbol.asyncDispose]: () => Deno.remove(folder, { recursive: true }),
   };
 }
 

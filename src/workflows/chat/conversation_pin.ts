@@ -19,7 +19,7 @@ export function conversationPin(
 ): number | null {
   if (upstreams.length === 1) return null;
   const { prompt_cache_key: key } = request;
-  if (typeof key === "string" && key !== "") return hashText(key);
+  if (typeof key === "string" && key !== "") return hashSample(key, 0);
   const isCached = pricesCache(terms) ||
     upstreams.some(({ cost }) => cost !== null && pricesCache(cost));
   return isCached ? hashBeginning(request) : null;

@@ -65,3 +65,13 @@ Deno.test("nothing is pinned where there is one upstream, or no price for caches
   const known = { upstreams: [upstream("a"), upstream("b", cost)] };
   assert.notEqual(conversationPin(known, {}, request), null);
 });
+
+Deno.test("of a key of any length a little is looked at, from both ends", () => {
+  const pinOf = (key: string) =>
+    conversationPin(TWO, CACHED, requestOf([user("Hello")], { prompt_cache_key: key }));
+  const middle = "a".repeat(1_000);
+  const long = pinOf(`begin${middle}end`);
+  assert.equal(pinOf(`begin${middle.replaceAll("a", "b")}end`) === long, false, "near the ends");
+  assert.equal(pinOf(`begin${"a".repeat(499)}bb${"a".repeat(499)}end`), long);
+  assert.notEqual(pinOf(`begin${middle}END`), long);
+});
