@@ -8,13 +8,14 @@ import type { Config } from "../platform/config/config.ts";
 import type { RequestBodies } from "../domain/limits/request_bodies.ts";
 import { closeAfter, isUnfinished } from "../domain/limits/unfinished_bodies.ts";
 import type { OpenRequest } from "../domain/requests/open_request.ts";
-import { describeError, type Log } from "../platform/telemetry/log.ts";
+import type { Log } from "../platform/telemetry/log.ts";
 import type { Metrics } from "../platform/telemetry/metrics.ts";
 import type { Tracer } from "../platform/tracing/tracer.ts";
 import { UpstreamFailure } from "../upstream/failure.ts";
 import { isMessagesPath, renderMessagesError } from "./dialects/messages/error.ts";
 import type { HealthProbe, Readiness } from "./health.ts";
 import type { Env, HttpExchange } from "./exchange.ts";
+import { logFailure } from "./log_failure.ts";
 import { noteResponse } from "./note_response.ts";
 import { renderError, toApiError } from "./render_error.ts";
 import { endRequestSpan, startRequestSpan } from "./request_span.ts";
@@ -200,16 +201,7 @@ export class RequestHandler {
     exchange.errorCode = apiError.code;
     this.deps.metrics.apiErrors.inc({ code: apiError.code });
     if (apiError.code === "storage_unavailable") this.deps.onStorageTrouble?.(apiError.cause);
-    if (
-      apiError.isServerError && apiError.kind !== "not_released" && apiError.cause !== undefined
-    ) {
-      this.deps.log.error("request failed", {
-        request_id: exchange.requestId,
-        code: apiError.code,
-        ...attemptsOf(exchange.logged),
-        error: describeCause(apiError.cause),
-      });
-    }
+    logFailure(this.deps.log, apiError, exchange);
     return isMessagesPath(exchange.config, exchange.path)
       ? renderMessagesError(apiError, exchange.requestId)
       : renderError(apiError, exchange.requestId);
@@ -281,23 +273,8 @@ function pathOf(url: string): string {
   return end === -1 ? url.slice(start) : url.slice(start, end);
 }
 
-/** The upstreams that were tried, with what became of each; nothing for a request that reached none. */
-function attemptsOf(logged: OpenRequest | null): { attempts?: string[] } {
-  if (logged === null || logged.attempts.length === 0) return {};
-  return {
-    attempts: logged.attempts.map(({ provider, model, outcome }) =>
-      `${provider}/${model}: ${outcome}`
-    ),
-  };
-}
-
 /** How a wait for an upstream, or for money, ends when the client disconnects. */
 function isDisconnectError(error: unknown, { reason }: AbortSignal): boolean {
   return error === reason || error instanceof UpstreamFailure ||
     (error instanceof ApiError && error.code === "upstream_timeout");
-}
-
-/** The text of an upstream may name the provider: it is logged with the attempt, at level debug. */
-function describeCause(cause: unknown): string {
-  return cause instanceof UpstreamFailure ? `upstream: ${cause.kind}` : describeError(cause);
 }
