@@ -38,7 +38,8 @@ export async function openRequestLog(
   const seal = new BodySeal(secretsKeys);
   await configStore.guard(requireSeal(seal));
   const requestLog = new RequestLog({
-    write: ({ rows, isRepeated }) => sql`select request_write(${rows}::text::json, ${isRepeated})`,
+    write: ({ rows, isRepeated }) =>
+      sql`select request_write_rows(${rows}::text::request_row[], ${isRepeated})`,
     onDrop({ rows, reason, isFirst, error }) {
       metrics.requestRowsLost.inc({ reason }, rows);
       if (isFirst) log.warn("request log rows lost", { rows, reason, error });

@@ -46,8 +46,8 @@ Deno.test("under load the rows of the log travel in statements of the ledger", a
   assert.ok(ids.every((id) => logged.has(id)));
   assert.ok(logged.has(unknown.headers.get("x-request-id")!));
   const [seen] = await sql<[{ own: number; shared: number }]>`
-    select count(*) filter (where statement like '%ledger_batch%')::int as shared,
-           count(*) filter (where statement not like '%ledger_batch%')::int as own from seen`;
+    select count(*) filter (where statement like '%ledger_run%')::int as shared,
+           count(*) filter (where statement not like '%ledger_run%')::int as own from seen`;
   // The last ones: reading the log writes what waits.
   assert.ok(seen.own <= 2 && seen.shared >= 5, JSON.stringify(seen));
   const [receipts] = await sql<[{ all: number; with_key: number; with_metadata: number }]>`

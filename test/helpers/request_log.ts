@@ -1,3 +1,4 @@
+import { readRows } from "./read_rows.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { OpenRequest } from "../../src/domain/requests/open_request.ts";
 import {
@@ -21,7 +22,7 @@ export function openLogToArray(limits: Partial<RequestLogLimits> = {}) {
       statements++;
       await state.gate;
       if (state.error !== null) throw state.error;
-      batches.push(JSON.parse(rows));
+      batches.push(readRows(rows).map(([id, at]) => ({ id: id!, at: Date.parse(at!) })));
       repeated.push(isRepeated);
     },
     onDrop: (loss) => losses.push(loss),

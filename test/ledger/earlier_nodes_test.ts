@@ -59,3 +59,30 @@ Deno.test("charges in the form of earlier builds are booked while their nodes st
   assert.deepEqual(receipts.map((receipt) => receipt!.settled), ["0.25", "0.50"]);
   await nodes.mustBeSound();
 });
+
+Deno.test("charges as rows of JSON, the form after that, are booked as well", async () => {
+  await using nodes = await openReserveNodes(1);
+  const { sql } = nodes;
+  const [node] = nodes.nodes;
+  const account = await nodes.newAccount("1000");
+  await node!.warm(account, "1");
+  const [reserve] = await sql<[{ id: string }]>`
+    select id from reserve where account_id = ${account} and recalled_at is null`;
+  const ids = ["req_earlier_1", "req_earlier_2"];
+  const group = { g: 0, account_id: account, den: "4", model: "m", kind: "text", price: {} };
+  const source = { beyond_hold: true, reserve_id: reserve.id, bucket: `cash:${account}` };
+  const facts = { g: 0, units: "100", usage: {}, drawn: "1", max_units: "100", is_told: false };
+  const begun_at = new Date().toISOString();
+  const rows = ["1", "2"].map((num, n) => ({ ...facts, n, num, begun_at, may_wait: true }));
+  const outcomes = await sql<Outcome[]>`
+    select * from ledger_batch(null, ${JSON.stringify([{ ...group, ...source }])}::text::json, ${
+    JSON.stringify(rows)
+  }::text::json, ${ids}::text[], 6)`;
+  assert.deepEqual(
+    outcomes.toSorted((a, b) => a.n - b.n).map(({ id, outcome }) => [id, outcome]),
+    ids.map((id) => [id, "resolved"]),
+  );
+  const receipts = await Promise.all(ids.map((id) => findReceipt(sql, account, id, "EUR")));
+  assert.deepEqual(receipts.map((receipt) => receipt!.settled), ["0.25", "0.50"]);
+  await nodes.mustBeSound();
+});

@@ -260,7 +260,7 @@ Deno.test("an account whose wallet stays locked does not stop the others", RACE,
   await using nodes = await openNodes(1);
   const [ledger] = nodes.ledgers as [Ledger];
   const [locked, free] = [await nodes.newAccount("100"), await nodes.newAccount("100")];
-  await nodes.database.sql`alter function ledger_batch set lock_timeout = '300ms'`;
+  await nodes.database.sql`alter function ledger_run set lock_timeout = '300ms'`;
   const { promise: enough, resolve: unlock } = Promise.withResolvers<void>();
   const { promise: isLocked, resolve: begin } = Promise.withResolvers<void>();
   const keeping = nodes.database.sql.begin(async (tx) => {
@@ -317,7 +317,7 @@ Deno.test(
         await new Promise((resume) => setTimeout(resume, pauseMs));
         await configStore.sql`
         select pg_terminate_backend(pid) from pg_stat_activity
-         where datname = current_database() and state = 'active' and query like '%ledger_batch%'
+         where datname = current_database() and state = 'active' and query like '%ledger_run%'
            and pid <> pg_backend_pid()`;
       }
     }

@@ -40,7 +40,7 @@ Deno.test("a node killed between answer and write charges nothing, or what it ha
     const account = await nodes.newAccount("1000");
     await killed!.warm(account, "1");
     const drawn = await killed!.hold({ id: "req_lost", account });
-    killed!.database.breakNext(how, "ledger_batch");
+    killed!.database.breakNext(how, "ledger_run");
     await assert.rejects(drawn.settle(costing("0.4", 40)));
     killed!.kill();
     assert.deepEqual(await balanceAfterLease(nodes, account), [expected, "0.00"]);

@@ -211,8 +211,8 @@ const BREAKS: readonly [how: Break, text: string][] = [
   ["answer", "ledger_renew_reserves"],
   ["statement", "ledger_renew_reserves"],
   ["late", "ledger_renew_reserves"],
-  ["answer", "ledger_batch"],
-  ["statement", "ledger_batch"],
+  ["answer", "ledger_run"],
+  ["statement", "ledger_run"],
 ];
 
 type Command = (world: World) => Promise<void>;

@@ -128,10 +128,10 @@ Deno.test("a request that reserves cannot help is refused at once, also while on
   const account = await nodes.newAccount("1000");
   await dead!.warm(account, "1");
   dead!.kill();
-  const statements = node!.database.count("ledger_batch");
+  const statements = node!.database.count("ledger_run");
   const [ms] = await timed(assert.rejects(node!.hold({ account, amount: "1000.01" }), isShort));
   assert.ok(ms < 500, `${ms} ms`);
-  assert.equal(node!.database.count("ledger_batch") - statements, 1);
+  assert.equal(node!.database.count("ledger_run") - statements, 1);
   const waiting = node!.hold({ account, amount: "1000", units: 1 });
   await pause(50);
   await assert.rejects(node!.hold({ account, amount: "1000.01" }), isShort);

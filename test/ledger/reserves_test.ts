@@ -40,7 +40,7 @@ Deno.test("a steady client never waits for a statement before its request", asyn
 /** How many of its requests had to be held on their own. */
 async function missedBySteadyClient(node: ReserveNode, account: string): Promise<number> {
   const { missed } = node;
-  const statements = node.database.count("ledger_batch");
+  const statements = node.database.count("ledger_run");
   const startedAt = performance.now();
   let requests = 0;
   await Promise.all(Array.from({ length: 4 }, async () => {
@@ -51,7 +51,7 @@ async function missedBySteadyClient(node: ReserveNode, account: string): Promise
       requests++;
     }
   }));
-  const sent = node.database.count("ledger_batch") - statements;
+  const sent = node.database.count("ledger_run") - statements;
   assert.ok(sent <= requests + (node.missed - missed), "at most one each");
   return node.missed - missed;
 }

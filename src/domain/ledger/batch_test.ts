@@ -15,7 +15,7 @@ function open(
 ) {
   const statements: string[][] = [];
   const sql = (_: unknown, ...values: string[]) => {
-    const items = JSON.parse(values.at(-5)!) as Numbered[];
+    const items = JSON.parse(values.at(-4)!) as Numbered[];
     statements.push(items.map(({ id }) => id));
     const error = fail(items);
     if (error !== null) return Promise.reject(error);

@@ -1,3 +1,4 @@
+import { jsonValue, rowsLiteral, type RowValue } from "../../platform/database/row_literal.ts";
 import type { PriceSnapshot } from "../pricing/snapshot.ts";
 import type { Item } from "./item.ts";
 
@@ -11,40 +12,43 @@ export function isUsualCharge({ op, num, reserve_id, allocations }: Item): boole
 export interface ChargeRows {
   /** JSON. What requests of one moment mostly have in common, such as the account and the price. */
   readonly groups: string | null;
-  /** JSON. What differs, in the order of `ids`. */
+  /** What differs, as an array of the SQL type `charge_row`. */
   readonly rows: string | null;
-  readonly ids: string[] | null;
   /** Decimals of the currency. */
   readonly scale: number | null;
 }
 
-export const NO_CHARGES: ChargeRows = { groups: null, rows: null, ids: null, scale: null };
+export const NO_CHARGES: ChargeRows = { groups: null, rows: null, scale: null };
 
 export function chargeRows(charges: readonly [n: number, item: Item][]): ChargeRows {
   const groups = new Groups();
-  const rows = charges.map(([n, item]) => ({
-    n,
-    g: groups.numberOf(item),
-    num: item.num,
-    units: item.units,
-    usage: item.usage,
-    cost: item.cost,
-    drawn: item.held![0],
-    max_units: item.max_units,
-    begun_at: item.begun_at,
-    is_told: item.is_told,
-    may_wait: item.may_wait,
-    request_id: item.request_id === item.id ? undefined : item.request_id,
-    client_request_id: item.client_request_id,
-    end_user: item.end_user,
-    metadata: item.metadata,
-  }));
+  const rows = charges.map(([n, item]) => toRow(n, groups.numberOf(item), item));
   return {
     groups: JSON.stringify(groups.all),
-    rows: JSON.stringify(rows),
-    ids: charges.map(([, { id }]) => id),
+    rows: rowsLiteral(rows),
     scale: charges[0]![1].scale!,
   };
+}
+
+function toRow(n: number, group: number, item: Item): RowValue[] {
+  return [
+    item.id,
+    n,
+    group,
+    item.num,
+    item.units,
+    jsonValue(item.usage),
+    item.cost,
+    item.held![0],
+    item.max_units,
+    item.begun_at,
+    item.is_told,
+    item.may_wait,
+    item.request_id === item.id ? null : item.request_id,
+    item.client_request_id,
+    item.end_user,
+    jsonValue(item.metadata),
+  ];
 }
 
 class Groups {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { readRows } from "../../../test/helpers/read_rows.ts";
 import { chargeRows } from "./charge_rows.ts";
 import type { Item } from "./item.ts";
 
@@ -42,15 +43,21 @@ Deno.test("a row and its group have all that its charge says", () => {
       ...{ key_id: one.key, upstream: one.upstream, reserve_id: `rsv_${one.account}` },
       ...{ allocations: [`cash:${one.account}`], held: [`${at}.5`], is_told: at % 2 === 0 },
     }));
-    const { groups, rows, ids, scale } = chargeRows(items.map((item, at) => [at, item]));
+    const { groups, rows, scale } = chargeRows(items.map((item, at) => [at, item]));
     const parsed = JSON.parse(groups!);
     assert.equal(scale, 6);
     assert.ok(parsed.length <= items.length);
-    for (const [at, { g, n, drawn, request_id, ...row }] of JSON.parse(rows!).entries()) {
-      const { g: _, bucket, ...group } = parsed[g];
-      const id = ids![at]!;
+    for (const values of readRows(rows!)) {
+      const [id, n, g, num, units, usage, cost, drawn, max_units, begun_at, is_told] = values;
+      const [may_wait, request_id, client_request_id, end_user, metadata] = values.slice(11);
+      assert.deepEqual(
+        [cost, max_units, begun_at, may_wait, client_request_id, end_user, metadata],
+        Array(7).fill(null),
+      );
+      const { g: _, bucket, ...group } = parsed[Number(g)];
+      const row = { num, units, usage: JSON.parse(usage!), is_told: is_told === "true" };
       const read = { ...group, ...row, id, request_id: request_id ?? id };
-      const { op: _op, scale: _scale, allocations, held, ...item } = items[n]!;
+      const { op: _op, scale: _scale, allocations, held, ...item } = items[Number(n)]!;
       assert.deepEqual(read, JSON.parse(JSON.stringify(item)));
       assert.deepEqual([[bucket], [drawn]], [allocations, held]);
     }

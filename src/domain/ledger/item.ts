@@ -6,7 +6,7 @@ import type { Usage, UsageKind } from "../../model_types/usage.ts";
 import type { Queries } from "../../platform/database/database.ts";
 import { chargeRows, isUsualCharge, NO_CHARGES } from "./charge_rows.ts";
 
-/** One operation on one hold; `ledger_batch` takes many. Amounts are strings: JSON has no integers. */
+/** One operation on one hold; `ledger_run` takes many. Amounts are strings: JSON has no integers. */
 export interface Item {
   op: "hold" | "settle" | "release" | "checkpoint" | "charge";
   id: string;
@@ -102,16 +102,14 @@ export async function runItems(
     else others.push({ n, ...item });
   }
   const doc = others.length === 0 ? null : JSON.stringify(others);
-  const { groups, rows, ids, scale } = charges.length === 0 ? NO_CHARGES : chargeRows(charges);
+  const { groups, rows, scale } = charges.length === 0 ? NO_CHARGES : chargeRows(charges);
   if (logRows === null) {
     return await sql<Outcome[]>`
-      select * from ledger_batch(${doc}::text::json, ${groups}::text::json, ${rows}::text::json, ${ids}::text[],
-                                 ${scale}::int)`;
+      select * from ledger_run(${doc}::text::json, ${groups}::text::json, ${rows}::text::charge_row[], ${scale}::int)`;
   }
   return await sql<Outcome[]>`
     select * from request_write_along(${logRows}) as is_logged,
-                  ledger_batch(${doc}::text::json, ${groups}::text::json, ${rows}::text::json, ${ids}::text[],
-                               ${scale}::int)`;
+                  ledger_run(${doc}::text::json, ${groups}::text::json, ${rows}::text::charge_row[], ${scale}::int)`;
 }
 
 export async function runItem(sql: Queries, item: Item): Promise<Outcome> {

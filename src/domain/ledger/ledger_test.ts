@@ -19,7 +19,7 @@ const REQUEST: HoldRequest = {
 const CHARGE = { amount: fraction("0.1"), units: 0n, usage: {} };
 const away = () => new ConnectionError("CONNECTION_CLOSED", "away");
 
-type Statement = "ledger_batch" | "ledger_settle_late";
+type Statement = "ledger_run" | "ledger_settle_late";
 
 /** A ledger whose database answers every item with `outcome`, or fails with `error`. */
 function open({ countMax }: { countMax?: number } = {}) {
@@ -30,9 +30,7 @@ function open({ countMax }: { countMax?: number } = {}) {
     error: null as Error | null,
   };
   const sql = (strings: TemplateStringsArray, doc: string) => {
-    const statement: Statement = strings[0]!.includes("late")
-      ? "ledger_settle_late"
-      : "ledger_batch";
+    const statement: Statement = strings[0]!.includes("late") ? "ledger_settle_late" : "ledger_run";
     const given = [JSON.parse(doc)].flat() as Item[];
     items.push(...given.map((item) => ({ ...item, statement })));
     if (state.error !== null) return Promise.reject(state.error);
@@ -122,14 +120,14 @@ Deno.test("a hold that a sweeper resolved is settled late; a released one is not
   const { ledger, state, items } = open();
   const statements = () => items.splice(0).map(({ statement }) => statement);
   await ledger.settle("req_1", CHARGE, "acc_1");
-  assert.deepEqual(statements(), ["ledger_batch"]);
+  assert.deepEqual(statements(), ["ledger_run"]);
   state.outcome = { outcome: "already", state: "released" };
   await ledger.settle("req_1", CHARGE);
-  assert.deepEqual(statements(), ["ledger_batch"]);
+  assert.deepEqual(statements(), ["ledger_run"]);
   state.outcome = { outcome: "already", state: "expired", taken: ["0"] };
   const { taken, isFirst } = await ledger.settle("req_1", CHARGE);
   assert.deepEqual([taken, isFirst], ["0.10", true]);
-  assert.deepEqual(statements(), ["ledger_batch", "ledger_settle_late"]);
+  assert.deepEqual(statements(), ["ledger_run", "ledger_settle_late"]);
 });
 
 Deno.test("a settlement of a delivered response waits for the database, as long as there is room", async () => {

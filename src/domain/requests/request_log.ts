@@ -30,7 +30,7 @@ const LIMITS: RequestLogLimits = {
 };
 
 export interface RequestLogOptions {
-  /** Calls the SQL function `request_write`. */
+  /** Calls the SQL function `request_write_rows`. */
   write(batch: RequestBatch): Promise<unknown>;
   /** `isFirst`: the first loss for this reason since the log last worked. */
   onDrop(loss: { rows: number; reason: DropReason; isFirst: boolean; error?: unknown }): void;
@@ -39,7 +39,7 @@ export interface RequestLogOptions {
   limits?: Partial<RequestLogLimits>;
 }
 
-/** The arguments of the SQL function `request_write`. */
+/** The arguments of the SQL function `request_write_rows`. */
 export interface RequestBatch {
   readonly rows: string;
   /** Some of the rows were in a statement that failed, and may be written all the same. */

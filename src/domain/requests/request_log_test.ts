@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readRows } from "../../../test/helpers/read_rows.ts";
 import { openLogToArray } from "../../../test/helpers/request_log.ts";
 import { sleep } from "../../lib/timers.ts";
 
@@ -106,7 +107,7 @@ Deno.test("rows beyond the limit of bytes are lost too: metadata counts", async 
   assert.equal(log.losses.length, 1, "what is written takes no room");
 });
 
-const idsOf = (rows: string) => JSON.parse(rows).map(({ id }: { id: string }) => id);
+const idsOf = (rows: string) => readRows(rows).map(([id]) => id);
 
 Deno.test("another statement takes rows along, as many as it wants; the timer writes none of them", async () => {
   await using log = openLogToArray();

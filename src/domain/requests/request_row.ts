@@ -1,41 +1,41 @@
 import { timeOfId } from "../../lib/ids.ts";
+import { jsonValue, rowsLiteral, type RowValue } from "../../platform/database/row_literal.ts";
 import type { OpenRequest, RequestTokens } from "./open_request.ts";
 
 /** A client may invent methods of any length. */
 const METHOD_MAX = 16;
 
-/** Rows of the log as the SQL function `request_write` takes them. */
+/** Rows of the log, as an array of the SQL type `request_row`. */
 export function toRequestRows(requests: readonly OpenRequest[]): string {
-  return JSON.stringify(requests.map(toRow));
+  return rowsLiteral(requests.map(toRow));
 }
 
-/** Keys without a value are left out: the function reads them as null. */
-function toRow(request: OpenRequest) {
+function toRow(request: OpenRequest): RowValue[] {
   const { tokens, attempts } = request;
-  return {
-    id: request.id,
-    at: timeOfId(request.id),
-    account_id: request.account,
-    key_id: request.key ?? undefined,
-    method: request.method.length <= METHOD_MAX ? request.method : "other",
-    endpoint: request.endpoint ?? undefined,
-    model: request.model ?? undefined,
-    status: request.status,
-    error_code: request.errorCode ?? undefined,
-    is_stream: request.isStream,
-    input_tokens: tokens === null ? undefined : uncachedInput(tokens),
-    cached_input_tokens: tokens?.cachedInput,
-    output_tokens: tokens === null ? undefined : tokens.output + (tokens.audioOutput ?? 0),
-    reasoning_tokens: tokens?.reasoning,
-    charge: request.charge ?? undefined,
-    duration_ms: Math.round(request.durationMs),
-    first_byte_ms: Math.round(request.firstByteMs),
-    client_request_id: request.clientRequestId ?? undefined,
-    end_user: request.user ?? undefined,
-    metadata: request.metadata ?? undefined,
-    task_id: request.task ?? undefined,
-    attempts: attempts.length === 0 ? undefined : attempts.map(toAttempt),
-  };
+  return [
+    request.id,
+    new Date(timeOfId(request.id)!).toISOString(),
+    request.account,
+    request.key,
+    request.method.length <= METHOD_MAX ? request.method : "other",
+    request.endpoint,
+    request.model,
+    request.status,
+    request.errorCode,
+    request.isStream,
+    tokens === null ? null : uncachedInput(tokens),
+    tokens?.cachedInput,
+    tokens === null ? null : tokens.output + (tokens.audioOutput ?? 0),
+    tokens?.reasoning,
+    request.charge,
+    Math.round(request.durationMs),
+    Math.round(request.firstByteMs),
+    request.clientRequestId,
+    request.user,
+    jsonValue(request.metadata),
+    request.task,
+    attempts.length === 0 ? null : JSON.stringify(attempts.map(toAttempt)),
+  ];
 }
 
 function toAttempt({ provider, model, outcome, durationMs }: OpenRequest["attempts"][number]) {

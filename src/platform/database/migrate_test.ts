@@ -57,7 +57,7 @@ Deno.test(
     await using empty = await openEmpty();
     const { applied, functions } = await migrate(empty.sql);
     assert.equal(applied[0], "0001_baseline.sql");
-    assert.ok(functions.includes("ledger_batch"));
+    assert.ok(functions.includes("ledger_run"));
     assert.deepEqual(await migrate(empty.sql), { applied: [], functions: [] });
     const [row] = await empty.sql`select number, name, applied_at from migration order by number`;
     assert.equal(row!.number, 1);

@@ -1,58 +1,27 @@
--- Executes many ledger items (see ledger_item) in one statement, which shares the round trip and the wait for the
--- disk. An item that cannot be executed fails alone, with its outcome. Repeating a call books nothing twice: the
--- items then have the outcome already. Ids of items within one call must differ.
--- Locks the wallets of all accounts concerned, in the order of their ids, and then rows of those accounts only.
---
--- Charges that may be booked all at once (see ledger_charge) come apart from the other items, with their ids and the
--- decimals of the currency. Nearly all calls have nothing else: what other items need is left to ledger_run_items.
+-- ledger_run, as nodes of earlier builds call it, for the time that nodes of both run: charges are JSON, as charge_columns
+-- in place of the groups or as rows. To be dropped with the type.
+-- Locks what ledger_run locks.
 create or replace function ledger_batch(doc json, charge_groups json default null, charges json default null,
                                         ids text[] default null, p_scale int default null)
 returns setof ledger_outcome
-language plpgsql
--- For the queries by key here; see ledger_run_items.
-set enable_seqscan = off
-set plan_cache_mode = force_generic_plan
-set jit = off
--- A lock that is held for long must not stop the other accounts.
-set lock_timeout = '5s'
-as $$
-#variable_conflict use_column
-declare
-  at       timestamptz;
-  batch    ledger_item[] := '{}';
-  accounts text[];
-  charged  bigint;
-  batch_id uuid;
-begin
-  if json_typeof(charge_groups) = 'object' then -- from a node of an earlier build
-    batch := ledger_column_items(charge_groups);
-    charge_groups := null;
-  end if;
-  if doc is not null then
-    batch := batch || array(
-      select row(i.n, i.op, i.id, coalesce(i.account_id, ledger_account_of(i.id)),
-                 i.num, i.den, i.units, i.usage, i.scale, i.request_id, i.client_request_id, i.model,
-                 i.kind, i.price, i.ttl_seconds, i.upstream, i.cost, i.beyond_hold, i.reserve_id, i.allocations, i.held,
-                 i.amount, i.max_units, i.begun_at, i.is_told, i.may_wait, i.key_id, i.end_user,
-                 i.metadata, i.shares, i.endpoint)::ledger_item
-        from json_populate_recordset(null::ledger_item, doc) i);
-  end if;
-  accounts := array(select account_id from json_to_recordset(charge_groups) as c (account_id text));
-  if cardinality(batch) > 0 then
-    accounts := accounts || array(select account_id from unnest(batch));
-  end if;
-  perform ledger_lock_wallets(accounts);
-  at := ledger_now();
-
-  if charges is not null then
-    batch_id := gen_random_uuid();
-    return query select * from ledger_charge(charge_groups, charges, ids, p_scale, at, batch_id);
-    get diagnostics charged = row_count;
-    if charged < cardinality(ids) then
-      batch := batch || ledger_charge_items(charge_groups, charges, ids, p_scale, batch_id);
-    end if;
-  end if;
-  if cardinality(batch) > 0 then
-    return query select * from ledger_run_items(batch, at);
-  end if;
-end $$;
+language sql as $$
+  select *
+    from ledger_run(
+      (select json_agg(item)
+         from (select json_array_elements(doc) as item
+               union all
+               select json_array_elements(to_json(ledger_column_items(charge_groups)))
+                where json_typeof(charge_groups) = 'object') items),
+      case json_typeof(charge_groups) when 'array' then charge_groups end,
+      (select array_agg(row(id, n, g, num, units, usage, cost, drawn, max_units, begun_at, is_told, may_wait, request_id,
+                            client_request_id, end_user, metadata)::charge_row)
+         from rows from (
+           json_to_recordset(charges) as (
+             n int, g int, num numeric, units bigint, usage jsonb, cost numeric, drawn numeric, max_units bigint,
+             begun_at timestamptz, is_told boolean, may_wait boolean, request_id text, client_request_id text,
+             end_user text, metadata jsonb),
+           unnest(ids)) as c (
+             n, g, num, units, usage, cost, drawn, max_units, begun_at, is_told, may_wait, request_id,
+             client_request_id, end_user, metadata, id)),
+      p_scale)
+$$;

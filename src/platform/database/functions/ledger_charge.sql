@@ -1,11 +1,11 @@
--- Books the usual charges of a ledger_batch all at once: those whose price fits into what their request has drawn from
--- the cash of a reserve. Others are left out of the result, and all of them if one was booked before; ledger_batch
+-- Books the usual charges of a ledger_run all at once: those whose price fits into what their request has drawn from
+-- the cash of a reserve. Others are left out of the result, and all of them if one was booked before; ledger_run
 -- handles those one by one. `charges` are rows with what differs between requests; `groups` has the rest.
 --
 -- Prices are rounded half up together with the differences that rounding left from earlier charges: an account's sum is
 -- rounded after each charge, and a charge is the difference to the sum before it.
 -- The caller has locked the wallets of all accounts concerned.
-create or replace function ledger_charge(charge_groups json, charges json, ids text[], p_scale int, at timestamptz,
+create or replace function ledger_charge(charge_groups json, charges charge_row[], p_scale int, at timestamptz,
                                          batch_id uuid)
 returns setof ledger_outcome
 language plpgsql
@@ -21,8 +21,9 @@ declare
   -- Two values instead of an array tell Postgres which partitions it need not look into.
   first text collate "C";
   last  text collate "C";
+  ids   text[];
 begin
-  select min(id collate "C"), max(id collate "C") into first, last from unnest(ids) id;
+  select min(id collate "C"), max(id collate "C"), array_agg(id) into first, last, ids from unnest(charges);
   if exists (select from hold where id = any (ids))
     or exists (select from receipt where id = any (ids) and id between first and last) then
     return;
@@ -30,13 +31,7 @@ begin
   return query
   with given as materialized (
     select *, div(num * 1e18, den) * 1e-18 as exact
-      from rows from (
-        json_to_recordset(charges) as (
-          n int, g int, num numeric, usage jsonb, cost numeric, drawn numeric, max_units bigint, begun_at timestamptz,
-          is_told boolean, request_id text, client_request_id text, end_user text, metadata jsonb),
-        unnest(ids)) as i (
-          n, g, num, usage, cost, drawn, max_units, begun_at, is_told, request_id, client_request_id, end_user,
-          metadata, id)
+      from unnest(charges)
       join json_to_recordset(charge_groups) as c (
         g int, account_id text, den numeric, model text, kind text, price jsonb, upstream text, beyond_hold boolean,
         reserve_id text, bucket text, key_id text, endpoint text) using (g)),

@@ -1,5 +1,5 @@
 -- Charges as nodes of earlier builds send them, as charge_columns, for the time that nodes of both run: as items of a
--- ledger_batch. To be dropped with the type.
+-- ledger_run. To be dropped with the type.
 -- Locks nothing.
 create or replace function ledger_column_items(charge_doc json) returns ledger_item[]
 language sql as $$

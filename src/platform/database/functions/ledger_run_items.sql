@@ -1,4 +1,4 @@
--- Executes items of a ledger_batch one by one, and writes what they come to at the end, each kind of row at once.
+-- Executes items of a ledger_run one by one, and writes what they come to at the end, each kind of row at once.
 -- What one call takes from a balance bucket is one transfer; each receipt says its part of it, and names the batch.
 -- The caller has locked the wallets of all accounts concerned.
 --

@@ -1,6 +1,6 @@
 -- Resolves expired holds: by the last checkpoint, or by returning everything. The oldest first: what one takes
 -- beyond its hold, the next cannot. At most so many in one call.
--- Locks like ledger_batch, after the sweeper's own lock.
+-- Locks like ledger_run, after the sweeper's own lock.
 create or replace function ledger_sweep_holds(max_count int) returns setof ledger_outcome
 language plpgsql as $$
 declare
@@ -11,5 +11,5 @@ begin
     from (select row_number() over (order by expires_at, id) as n, id, account_id from hold
            where expires_at <= ledger_now() order by expires_at, id limit max_count) due;
   if doc is null then return; end if;
-  return query select * from ledger_batch(doc);
+  return query select * from ledger_run(doc);
 end $$;

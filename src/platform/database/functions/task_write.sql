@@ -199,7 +199,7 @@ begin
            union all
           select request_id, hold::jsonb from unnest(accepted)) i;
   if items is not null then
-    outcomes := array(select b from ledger_batch((select json_agg(value) from jsonb_each(items))) b);
+    outcomes := array(select b from ledger_run((select json_agg(value) from jsonb_each(items))) b);
     -- A hold that a sweeper has resolved is settled all the same.
     if cardinality(ended) > 0 and exists (select from unnest(outcomes) where outcome = 'already' and state <> 'released') then
       outcomes := array(
