@@ -82,11 +82,12 @@ export class RequestHandler {
    * Requests that arrive in one turn of the event loop are handled together, step by step: each step's code and
    * data are then in the processor's caches, which is most of the cost of a request.
    */
-  handle = async (request: Request, info: Deno.ServeHandlerInfo): Promise<Response> => {
+  handle = (request: Request, info: Deno.ServeHandlerInfo): Promise<Response> => {
     const startedAt = performance.now();
     this.#inFlight++;
-    await nextTurn();
-    return this.#run(request, { info, caller: null, requestId: newId("req"), startedAt });
+    return nextTurn().then(() =>
+      this.#run(request, { info, caller: null, requestId: newId("req"), startedAt })
+    );
   };
 
   /**
