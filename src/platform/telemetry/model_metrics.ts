@@ -45,17 +45,30 @@ export function openModelMetrics(
 ): (request: ServedRequest) => void {
   const registers = [registry];
   registerStates(registry, facts);
-  const tokens = new Counter({
+  const tokens = new SumsByModel<keyof NonNullable<ServedRequest["tokens"]>>();
+  new Counter({
     name: "tollgate_model_tokens_total",
     help: "Tokens of chats by model and kind: input, cached_input, output, reasoning.",
     labelNames: ["model", "kind"],
     registers,
+    collect() {
+      for (const [model, { input, cachedInput, output, reasoning }] of tokens.take()) {
+        this.inc({ model, kind: "input" }, input);
+        this.inc({ model, kind: "cached_input" }, cachedInput);
+        this.inc({ model, kind: "output" }, output);
+        this.inc({ model, kind: "reasoning" }, reasoning);
+      }
+    },
   });
-  const charges = new Counter({
+  const charges = new SumsByModel<"amount">();
+  new Counter({
     name: "tollgate_model_charges_total",
     help: "Money taken for requests by model, in the gateway's currency; tasks are not in it.",
     labelNames: ["model"],
     registers,
+    collect() {
+      for (const [model, { amount }] of charges.take()) this.inc({ model }, amount);
+    },
   });
   const firstByte = new Histogram({
     name: "tollgate_model_first_byte_seconds",
@@ -80,16 +93,34 @@ export function openModelMetrics(
       if (span !== null) rememberUpstream({ provider, outcome }, durationMs / 1000, span.traceId);
     }
     if (model === null || used === null || !facts.isConfigured(model)) return;
-    tokens.inc({ model, kind: "input" }, used.input);
-    tokens.inc({ model, kind: "cached_input" }, used.cachedInput);
-    tokens.inc({ model, kind: "output" }, used.output);
-    tokens.inc({ model, kind: "reasoning" }, used.reasoning);
+    const { input, cachedInput, output, reasoning } = used;
+    tokens.add(model, { input, cachedInput, output, reasoning });
     // A float, which is enough for a graph; the ledger has the exact amount.
-    if (charge !== null) charges.inc({ model }, Number(charge));
+    if (charge !== null) charges.add(model, { amount: Number(charge) });
     if (!isStream) return;
     firstByte.observe({ model }, firstByteMs / 1000);
     if (span !== null) rememberFirstByte({ model }, firstByteMs / 1000, span.traceId);
   };
+}
+
+/** What requests add between two scrapes: `Counter.inc` sorts and joins its labels, which is much for each request. */
+class SumsByModel<Name extends string> {
+  #sums = new Map<string, Record<Name, number>>();
+
+  add(model: string, more: Record<Name, number>): void {
+    const sums = this.#sums.get(model);
+    if (sums === undefined) {
+      this.#sums.set(model, more);
+      return;
+    }
+    for (const name in more) sums[name] += more[name];
+  }
+
+  take(): Iterable<[model: string, sums: Record<Name, number>]> {
+    const taken = this.#sums;
+    this.#sums = new Map();
+    return taken;
+  }
 }
 
 function registerStates(registry: Registry, facts: ModelFacts): void {
