@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { openChatGateway } from "../helpers/chat_gateway.ts";
 import { openConfigFolder } from "../helpers/config_folder.ts";
 import { EMULATED_KEY, serveProvider } from "../helpers/emulated_provider.ts";
@@ -115,6 +115,8 @@ Deno.test("the commands of import new-api --accounts make accounts with balances
     ADMIN_TOKEN,
     CREATED: `${folder.file}.created`,
     NO_COLOR: "1",
+    // The commands call the Deno of whoever runs them.
+    PATH: `${dirname(Deno.execPath())}:${Deno.env.get("PATH")}`,
   };
   for (const keysPrinted of [2, 0]) {
     const { code, stdout, stderr } = await new Deno.Command("sh", {
