@@ -115,7 +115,7 @@ Deno.test("the commands of import new-api --accounts make accounts with balances
     ADMIN_TOKEN,
     CREATED: `${folder.file}.created`,
     NO_COLOR: "1",
-    // The commands call the Deno of whoever runs them.
+    // The commands call the Deno of the operator who runs them.
     PATH: `${dirname(Deno.execPath())}:${Deno.env.get("PATH")}`,
   };
   for (const keysPrinted of [2, 0]) {
