@@ -119,7 +119,7 @@ export class RequestHandler {
       path,
       span: this.#isFrequent(path)
         ? null
-        : startRequestSpan(this.deps.tracer, request, { requestId, path }),
+        : startRequestSpan(this.deps.tracer, request, { requestId, path, startedAt }),
       config: this.#app?.config ?? this.deps.configStore.current,
       route: "unknown",
       clientRequestId: null,

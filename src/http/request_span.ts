@@ -10,13 +10,14 @@ const PATH_CHARACTERS_MAX = 200;
 export function startRequestSpan(
   tracer: Tracer | null,
   { method, headers }: Pick<Request, "method" | "headers">,
-  { requestId, path }: { requestId: string; path: string },
+  { requestId, path, startedAt }: Pick<HttpExchange, "requestId" | "path" | "startedAt">,
 ): Span | null {
   if (tracer === null) return null;
   const parent = parseTraceparent(headers.get("traceparent"), headers.get("tracestate"));
   const known = METHODS.has(method) ? method : "_OTHER";
   return tracer.start(known, parent, {
     kind: "server",
+    startedAt,
     attributes: {
       "http.request.method": known,
       "url.path": path.slice(0, PATH_CHARACTERS_MAX),
