@@ -45,7 +45,7 @@ create type request_row as (
   task_id             text,
   attempts            json
 );
-comment on type request_row is 'A row of the request log as nodes send it: see request_write.';
+comment on type request_row is 'A row of the request log as nodes send it: see request_write_rows.';
 
 drop function if exists ledger_charge(json, json, text[], int, timestamptz, uuid);
 drop function if exists ledger_charge_items(json, json, text[], int, uuid);
