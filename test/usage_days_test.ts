@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { newId } from "../src/lib/ids.ts";
+import { idPrefixAt, newId } from "../src/lib/ids.ts";
 import { decimal, fraction } from "../src/lib/money.ts";
 import {
   rollUpUsage,
@@ -90,6 +90,50 @@ Deno.test("many requests with the same time are added together, and once", STRIC
   const [shown] = await usageDays(sql, { account, from: FROM });
   assert.equal(shown!.calls, 43);
 });
+
+Deno.test(
+  "requests that began long ago are shown as soon as they are resolved",
+  STRICT,
+  async () => {
+    await using ledger = await openLedger({ cash: "100", clock: "2026-03-01T12:00:00Z" });
+    const { sql, account } = ledger;
+    const begin = async (time: string, ttlSeconds: number) => {
+      const id = newId("req", Date.parse(time));
+      return (await ledger.hold(asking({ id, account, amount: "1", ttlSeconds }))).keep();
+    };
+    const counts = async () => {
+      const points = await usageChart(sql, account, FROM);
+      const days = await usageDays(sql, { account, from: FROM });
+      const sums = [points, days].map((lines) => lines.reduce((sum, { calls }) => sum + calls, 0));
+      assert.equal(sums[0], sums[1]);
+      return sums[0];
+    };
+    const rollUpAt = async (time: string) => {
+      await ledger.setClock(time);
+      await ledger.sweep();
+      await rollUpUsage(sql);
+      return (await sql<[{ oldest_id: string }]>`select oldest_id from usage_watermark`)[0]
+        .oldest_id;
+    };
+    const swept = await begin("2026-01-05T00:00:00Z", 60);
+    const long = await begin("2026-01-06T00:00:00Z", 86_400);
+    assert.equal(await rollUpAt("2026-03-01T12:30:00Z"), swept.id, "it was released just now");
+    assert.equal(await rollUpAt("2026-03-01T13:00:00Z"), long.id, "it is under way");
+    await long.settle(costing("0.25"));
+    assert.equal(await counts(), 1, "what was under way is settled");
+    assert.equal(await rollUpAt("2026-03-01T13:00:04Z"), long.id, "it is not in the sums yet");
+    assert.equal(await counts(), 1);
+
+    const recent = idPrefixAt("req", Date.parse("2026-02-28T13:59:55Z"));
+    assert.equal(
+      await rollUpAt("2026-03-01T14:00:00Z"),
+      recent,
+      "nothing is left but what may come",
+    );
+    await swept.settle(costing("0.25"));
+    assert.equal(await counts(), 2, "what a sweeper had released is settled late");
+  },
+);
 
 Deno.test("a settlement that is not committed yet is not skipped", STRICT, async () => {
   await using ledger = await openLedger({ cash: "100" });

@@ -46,7 +46,9 @@ export async function run(args: string[] = []): Promise<void> {
   }
   await sql`vacuum analyze receipt`;
   // The past has changed, which it never does elsewhere: begin again.
-  await sql`with gone as (delete from usage_day) update usage_watermark set through = '-infinity'`;
+  await sql`
+    with gone as (delete from usage_day)
+    update usage_watermark set through = '-infinity', oldest_id = ''`;
   for (let more = true; more;) {
     [{ more }] = await sql<[{ more: boolean }]>`select usage_roll_up(50000) as more`;
   }

@@ -30,12 +30,15 @@ const READ_TURNS = 200;
 const ROLL_UP_ROWS = 100_000;
 const READS: readonly [string, (sql: Sql, account: string, id: string) => Promise<unknown>][] = [
   ["GET /v1/usage/{id}", (sql, account, id) => findReceipt(sql, account, id, "EUR")],
-  ["the overview's chart", (sql, account) => usageChart(sql, account, "2026-01-01")],
+  ["the overview's chart", (sql, account) => usageChart(sql, account, dayAgo(30))],
+  ["its chart of a year", (sql, account) => usageChart(sql, account, dayAgo(365))],
   [
     "the overview's list",
     (sql, account) => listUsage(sql, { account, limit: 8, order: "desc" }, "EUR"),
   ],
 ];
+const dayAgo = (days: number) =>
+  new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
 /** What serves the naive way best: with more, its connections wait for each other and for two cores. */
 const CONNECTIONS = 8;
 

@@ -65,41 +65,17 @@ async function readPage(
 ): Promise<ReceiptRow[]> {
   const isAscending = order === "asc";
   const direction = isAscending ? sql`asc` : sql`desc`;
-  // Each table is read in order by its index, as far as the page needs. The id orders requests with the same time.
-  const page = sql`
-     where account_id = ${account}
-       ${
-    place === null
-      ? sql``
-      : isAscending
-      ? sql`and (created_at, id) > (${place.at}::text::timestamptz, ${after!})`
-      : sql`and (created_at, id) < (${place.at}::text::timestamptz, ${after!})`
-  }
-       ${model === undefined ? sql`` : sql`and model = ${model}`}
-       ${from === undefined ? sql`` : sql`and created_at >= ${from}`}
-       ${to === undefined ? sql`` : sql`and created_at < ${to}`}`;
-  const inOrder = sql`order by created_at ${direction}, id ${direction} limit ${limit + 1}`;
+  const firstId = since === 0 ? "" : idPrefixAt("req", since);
+  // The id orders requests with the same time.
   return await sql<ReceiptRow[]>`
-    with corrected as (
-      select ${receiptColumns(sql)} from receipt_correction ${page} ${inOrder}),
-    resolved as (
-      select ${receiptColumns(sql)} from receipt r ${page}
-         ${since === 0 ? sql`` : sql`and id >= ${idPrefixAt("req", since)}`}
-         and not exists (select from receipt_correction c where c.id = r.id) ${inOrder}),
-    open as (
-      select id, request_id, client_request_id, key_id, end_user, metadata, endpoint, model, 'open' as state,
-             allocations, held, null::numeric[] as taken, null::numeric as shortfall, null::jsonb as usage, price, created_at,
-             null::timestamptz as resolved_at
-        from hold ${page} ${inOrder})
-    select * from (
-      select * from corrected union all select * from resolved union all select * from open) receipts
-     ${inOrder}`;
-}
-
-function receiptColumns(sql: Queries) {
-  return sql`
-    id, request_id, client_request_id, key_id, end_user, metadata, endpoint, model, state, allocations, held, taken,
-    shortfall, usage, price, created_at, resolved_at`;
+    select id, request_id, client_request_id, key_id, end_user, metadata, endpoint, model, state, allocations, held,
+           taken, shortfall, usage, price, created_at, resolved_at
+      from ledger_list_receipts(
+             ${account}, ${isAscending}, ${place?.at ?? null}::text::timestamptz, ${
+    after ?? null
+  }, ${firstId},
+             ${model ?? null}, ${from ?? null}, ${to ?? null}, ${limit + 1})
+     order by created_at ${direction}, id ${direction} limit ${limit + 1}`;
 }
 
 /** The receipt of one request; null where the account has none. */

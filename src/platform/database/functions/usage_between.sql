@@ -9,10 +9,11 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
-  since timestamptz;
+  since  timestamptz;
+  oldest text collate "C"; -- tells Postgres which partitions it need not look into
 begin
   -- The mark and what it divides are read from one snapshot: a stable function has its caller's.
-  select through into strict since from usage_watermark;
+  select through, oldest_id into strict since, oldest from usage_watermark;
   return query
   select * from usage_day
    where (for_account is null or account_id = for_account) and day >= from_day and (to_day is null or day < to_day);
@@ -24,6 +25,7 @@ begin
          sum(uncosted_charged)::numeric(32, 12)
     from usage_line
    where resolved_at >= greatest(since, from_day::timestamp at time zone 'UTC')
+     and receipt_id >= oldest
      and (to_day is null or resolved_at < to_day::timestamp at time zone 'UTC')
      and (for_account is null or account_id = for_account)
    group by account_id, day, model, plan, upstream;

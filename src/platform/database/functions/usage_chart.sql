@@ -10,9 +10,10 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
-  since timestamptz;
+  since  timestamptz;
+  oldest text collate "C"; -- tells Postgres which partitions it need not look into
 begin
-  select through into strict since from usage_watermark;
+  select through, oldest_id into strict since, oldest from usage_watermark;
   return (
     select string_agg(concat_ws(E'\t', day, model, calls, failed, charged, tokens), E'\n')
       from (
@@ -22,6 +23,6 @@ begin
         select day, model, sum(calls), sum(failed), sum(charged), sum(input_tokens + output_tokens)
           from usage_line
          where resolved_at >= greatest(since, from_day::timestamp at time zone 'UTC')
-           and account_id = for_account
+           and receipt_id >= oldest and account_id = for_account
          group by day, model) lines);
 end $$;

@@ -7,6 +7,7 @@ declare
   rolled_up timestamptz;
 begin
   select through into strict rolled_up from usage_watermark for update;
+  update usage_watermark set oldest_id = least(oldest_id, resolved.id collate "C");
   if resolved.resolved_at >= rolled_up then return; end if;
   update usage_day d
      set calls = d.calls - l.calls, failed = d.failed - l.failed, charged = d.charged - l.charged,

@@ -50,6 +50,12 @@ begin
          output_tokens = d.output_tokens + excluded.output_tokens,
          images = d.images + excluded.images, seconds = d.seconds + excluded.seconds,
          characters = d.characters + excluded.characters;
-  update usage_watermark set through = until;
+  -- Nodes give ids, by their clocks: a request that is not known here yet is from today.
+  update usage_watermark
+     set through = until,
+         oldest_id = least(
+           ledger_id_at(until - interval '1 day') collate "C",
+           (select min(id) from hold) collate "C",
+           (select min(id) from (select id from final_receipt where resolved_at >= until offset 0) r));
   return place is not null;
 end $$;
