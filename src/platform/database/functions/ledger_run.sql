@@ -33,7 +33,9 @@ begin
                  i.metadata, i.shares, i.endpoint)::ledger_item
         from json_populate_recordset(null::ledger_item, doc) i);
   end if;
-  accounts := array(select account_id from json_to_recordset(charge_groups) as c (account_id text));
+  if charge_groups is not null then
+    accounts := array(select account_id from json_to_recordset(charge_groups) as c (account_id text));
+  end if;
   if cardinality(batch) > 0 then
     accounts := accounts || array(select account_id from unnest(batch));
   end if;

@@ -67,9 +67,20 @@ declare
   budget_since     timestamptz[];
   budget_left      numeric[];
   b                int; -- position of the item's key; null: it has no budget
+  ids              text[];
+  -- Two values instead of an array tell Postgres which partitions it need not look into.
+  first_id         text collate "C";
+  last_id          text collate "C";
+  has_keys         boolean; -- of holds to come
+  has_reserves     boolean;
+  has_captures     boolean := false;
   freed            numeric; -- money that the item held and does not take
 begin
-  if exists (select from unnest(batch) where op = 'hold' and key_id is not null) then
+  select array_agg(id), min(id collate "C"), max(id collate "C"), bool_or(op = 'hold' and key_id is not null),
+         bool_or(reserve_id is not null)
+    into ids, first_id, last_id, has_keys, has_reserves
+    from unnest(batch);
+  if has_keys then
     select array_agg(k.id), array_agg(coalesce(s.since, '-infinity')),
            array_agg(k.budget_amount - s.spent - s.held)
       into budget_key, budget_since, budget_left
@@ -77,14 +88,14 @@ begin
      where k.id = any (array(select key_id from unnest(batch) where op = 'hold')) and k.budget_amount is not null;
   end if;
 
-  open_holds := array(select h from hold h where id = any (array(select id from unnest(batch))));
-  if cardinality(open_holds) < cardinality(batch) then
+  open_holds := array(select h from hold h where id = any (ids));
+  if cardinality(open_holds) < cardinality(batch)
+    and exists (select from receipt where id = any (ids) and id between first_id and last_id) then
     resolved := array(
-      select r from ledger_find_receipts(
-        array(select id from unnest(batch) except select id from unnest(open_holds))) r);
+      select r from ledger_find_receipts(array(select unnest(ids) except select id from unnest(open_holds))) r);
   end if;
 
-  if exists (select from unnest(batch) where reserve_id is not null) then
+  if has_reserves then
     select array_agg(r.id order by r.id, l.slot), array_agg(l.bucket order by r.id, l.slot),
            array_agg(l.held order by r.id, l.slot), array_agg(l.drawn order by r.id, l.slot)
       into line_reserve, line_bucket, line_held, line_drawn
@@ -357,6 +368,7 @@ begin
         end if;
         bucket_remaining[k] := bucket_remaining[k] - part;
         bucket_captured[k] := bucket_captured[k] + part;
+        has_captures := has_captures or part > 0;
         if bucket_ended[k] and item.hold_held[slot] > part and not is_drawn then
           part := item.hold_held[slot] - part;
           bucket_remaining[k] := bucket_remaining[k] - part;
@@ -403,11 +415,13 @@ begin
              group by id) l
      where r.id = l.id and r.id = any (line_reserve);
   end if;
-  insert into transfer (id, unit, debit, credit, amount, account_id, kind, created_at, batch)
-  select batch_id || '/' || id, unit, id, case unit when 'money' then 'revenue' else 'quota_used' end, amount,
-         account_id, 'capture', at, batch_id
-    from unnest(bucket_id, bucket_unit, bucket_account, bucket_captured) p (id, unit, account_id, amount)
-   where amount > 0;
+  if has_captures then
+    insert into transfer (id, unit, debit, credit, amount, account_id, kind, created_at, batch)
+    select batch_id || '/' || id, unit, id, case unit when 'money' then 'revenue' else 'quota_used' end, amount,
+           account_id, 'capture', at, batch_id
+      from unnest(bucket_id, bucket_unit, bucket_account, bucket_captured) p (id, unit, account_id, amount)
+     where amount > 0;
+  end if;
   if cardinality(new_transfers) > 0 then
     insert into transfer select * from unnest(new_transfers);
   end if;
