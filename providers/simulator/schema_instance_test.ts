@@ -51,12 +51,15 @@ const scalar = fc.oneof(
   fc.constantFrom({ type: ["string", "null"] }, { type: ["integer", "boolean"] }),
 );
 
+/** Ajv takes a property of the one name that is left out for one that the schema does not have. */
+const propertyName = fc.string({ minLength: 1 }).filter((name) => name !== "__proto__");
+
 const { schema: anySchema } = fc.letrec<{ schema: object }>((tie) => ({
   schema: fc.oneof(
     { depthSize: "small", withCrossShrink: true },
     scalar,
     fc.tuple(
-      fc.dictionary(fc.string({ minLength: 1 }), tie("schema"), { maxKeys: 4 }),
+      fc.dictionary(propertyName, tie("schema"), { maxKeys: 4 }),
       fc.boolean(),
       fc.boolean(),
     ).map(([properties, isStrict, isClosed]) => ({

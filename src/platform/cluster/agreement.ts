@@ -11,12 +11,20 @@ export interface NodeFingerprints {
 
 const FINGERPRINT_BYTES = 5;
 
+/** Kept, as each takes a twentieth of a second. There are as many as the process has secrets. */
+const fingerprints = new Map<string, string>();
+
 /**
  * A short hash of a secret, for comparison only. It is slow to compute and keeps few bits, so that a copy of the
  * database does not help to guess the secret.
  */
 export function fingerprint(secret: string): string {
-  return scryptSync(secret, "tollgate fingerprint", FINGERPRINT_BYTES).toString("hex");
+  let known = fingerprints.get(secret);
+  if (known === undefined) {
+    known = scryptSync(secret, "tollgate fingerprint", FINGERPRINT_BYTES).toString("hex");
+    fingerprints.set(secret, known);
+  }
+  return known;
 }
 
 /**
