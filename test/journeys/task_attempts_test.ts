@@ -68,3 +68,34 @@ Deno.test("the last attempt of a task shows what became of it", STRICT, async ()
   const attempts = await attemptsOf(gateway, failed.charge.request_id);
   assert.deepEqual(outcomes(attempts).at(-1), ["sim", "image", "failed"]);
 });
+
+const DRAMA = Deno.readTextFileSync(new URL("../helpers/drama_config.yaml", import.meta.url))
+  .replace(
+    "providers:",
+    'providers:\n  busy: { adapter: simulator, headers: { x-simulate: "status=429" } }',
+  )
+  .replace(
+    "{\n          provider: canary-provider,\n          model: chat,",
+    "{ provider: busy, model: chat }, { priority: 1, provider: canary-provider, model: chat,",
+  );
+
+Deno.test("operators see the upstreams that were asked for a text of a drama", STRICT, async () => {
+  await using gateway = await openMediaGateway({ config: DRAMA, cash: "100" });
+  const { id, charge } = await gateway.submit("/v1/dramas/generations", {
+    model: "play",
+    title: "Tides",
+    script: "Mara waits at the sea for Jon.",
+    characters: [{ name: "Mara" }],
+    business_id: "tides",
+    stage: "script",
+  });
+  assert.equal((await gateway.ended(id)).status, "succeeded");
+  assert.deepEqual(outcomes(await attemptsOf(gateway, charge.request_id)), [
+    ["busy", "chat", "rate_limited"],
+    ["canary-provider", "chat", "ok"],
+  ]);
+  const { data } = await (await gateway.admin("GET", "/upstreams")).json();
+  const counts = data.filter(({ attempts }: Json) => attempts > 0)
+    .map(({ provider, outcomes }: Json) => [provider, outcomes]);
+  assert.deepEqual(counts, [["busy", { rate_limited: 1 }], ["canary-provider", { ok: 1 }]]);
+});

@@ -2,6 +2,7 @@ import { ApiError } from "../../lib/api_error.ts";
 import { timeOfId } from "../../lib/ids.ts";
 import { trimDecimal } from "../../lib/money.ts";
 import type { Queries } from "../../platform/database/database.ts";
+import type { AttemptRow } from "./request_row.ts";
 
 /** `2xx` … `5xx`: a class of statuses. */
 export const STATUS_CLASSES = ["2xx", "3xx", "4xx", "5xx"] as const;
@@ -64,7 +65,7 @@ export interface LoggedRequest {
 /** The same for operators: with its account, and what was tried. */
 export interface OperatorRequest extends LoggedRequest {
   account: string;
-  attempts: { provider: string; model: string; outcome: string; duration_ms: number }[];
+  attempts: readonly AttemptRow[];
 }
 
 /** How rows become objects for one kind of reader. */

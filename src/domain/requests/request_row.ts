@@ -34,11 +34,21 @@ function toRow(request: OpenRequest): RowValue[] {
     request.user,
     jsonValue(request.metadata),
     request.task,
-    attempts.length === 0 ? null : JSON.stringify(attempts.map(toAttempt)),
+    attempts.length === 0 ? null : JSON.stringify(attempts.map(toAttemptRow)),
   ];
 }
 
-function toAttempt({ provider, model, outcome, durationMs }: OpenRequest["attempts"][number]) {
+/** An attempt at an upstream as it is stored. */
+export interface AttemptRow {
+  readonly provider: string;
+  readonly model: string;
+  readonly outcome: string;
+  readonly duration_ms: number;
+}
+
+export function toAttemptRow(
+  { provider, model, outcome, durationMs }: OpenRequest["attempts"][number],
+): AttemptRow {
   return { provider, model, outcome, duration_ms: Math.round(durationMs) };
 }
 

@@ -4,12 +4,13 @@ import { ChatMeter } from "../chat/meter.ts";
 import type { NextStep } from "../../platform/queue/queue.ts";
 import type { TaskDeps } from "../tasks/deps.ts";
 import { failTask, finishTask } from "../tasks/finish_task.ts";
-import { reschedule } from "../tasks/lease.ts";
+import { recordCalled, reschedule } from "../tasks/lease.ts";
 import { configForTask, modelGone } from "../tasks/upstream_assignment.ts";
 import type { ClaimedTask } from "../tasks/task.ts";
 import type { ChatRequest } from "../../upstream/adapter.ts";
 import { callChat } from "../../upstream/call_chat.ts";
 import { jobError } from "../../upstream/job_error.ts";
+import type { UpstreamAttempt } from "../../upstream/upstream_attempt.ts";
 import type { Upstreams } from "../../upstream/upstreams.ts";
 import type { Character, Roles, Script } from "./drama.ts";
 import { parseTextJob } from "./stored_drama.ts";
@@ -46,21 +47,26 @@ export async function writeText(
   const model = config.models.get(task.model);
   if (model === undefined) return await failTask(deps, task, modelGone());
   const request = textRequest(job, task.model, model.capabilities.has("json_schema"));
-  let reply;
-  let upstream;
+  const attempts: UpstreamAttempt[] = [];
+  let called;
   try {
-    const given = await upstreams.callFirstAvailable(
-      { config, model, account: task.account_id, subject: { task_id: task.id }, signal },
+    called = await upstreams.callFirstAvailable(
+      {
+        ...{ config, model, account: task.account_id, attempts },
+        subject: { task_id: task.id },
+        signal,
+      },
       (at) => callChat(at, upstreams.write(config, model, at.upstream, request)),
     );
-    given.release();
-    reply = given.value;
-    upstream = given.upstream;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
+    await recordCalled(deps.changes, task, attempts);
     if (!error.isServerError) return await failTask(deps, task, inClientTerms(error));
     return await again(deps, task, job, error);
   }
+  const { value: reply, upstream } = called;
+  called.release();
+  await recordCalled(deps.changes, task, attempts);
   const meter = new ChatMeter(request);
   meter.addReply(reply);
   const served = { usage: chatUsage(await meter.total()), upstream };

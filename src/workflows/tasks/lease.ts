@@ -2,6 +2,8 @@ import type { Queries } from "../../platform/database/database.ts";
 import type { ClaimedRow, StoredOutput } from "./task.ts";
 import { periodic } from "../../lib/timers.ts";
 import { ignoreStorageUnavailable } from "../../platform/database/storage_error.ts";
+import { toAttemptRow } from "../../domain/requests/request_row.ts";
+import type { UpstreamAttempt } from "../../upstream/upstream_attempt.ts";
 import type { TaskWatch } from "./task_watch.ts";
 import type { ChangedTask, ChangeFields, ChangeKind, TaskChanges } from "./task_changes.ts";
 
@@ -104,6 +106,16 @@ export async function recordCalling(
     upstream_model: model,
     last_failure: lastFailure,
   });
+}
+
+/** Calls that answered, or failed, within the step. */
+export async function recordCalled(
+  changes: TaskChanges,
+  task: ClaimedRow,
+  attempts: readonly UpstreamAttempt[],
+): Promise<void> {
+  if (attempts.length === 0) return;
+  await change(changes, task, "called", { attempts: attempts.map(toAttemptRow) });
 }
 
 /** The upstream has accepted the job: the model's deadline starts. The lease stays. */

@@ -1,4 +1,5 @@
 import { GroupCommit, splitSingles } from "../../lib/group_commit.ts";
+import type { AttemptRow } from "../../domain/requests/request_row.ts";
 import type { Queries } from "../../platform/database/database.ts";
 import { retryConflicts } from "../../platform/database/retry_conflicts.ts";
 import { isStorageDown } from "../../platform/database/storage_error.ts";
@@ -10,6 +11,7 @@ export interface ChangeFields {
   submitting: { provider: string; upstream_model: string };
   /** `last_failure`: what became of the call before. */
   calling: { provider: string; upstream_model: string; last_failure: string | null };
+  called: { attempts: readonly AttemptRow[] };
   /** Without a delay the step goes on and keeps its lease. */
   accepted: { upstream_id: string; delay_ms?: number; progress?: number | null };
   result: { result: unknown };

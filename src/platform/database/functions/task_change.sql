@@ -70,6 +70,14 @@ begin
          where t.id = c.id and t.id = any (ids) and t.fence = c.fence and t.completed_at is null
         returning c.n, false, null::json;
 
+      -- Has called upstreams, with what became of each call. The lease stays.
+      when 'called' then
+        return query
+        update task t set attempts = t.attempts || c.attempts
+          from json_to_recordset(changes) as c (n int, id text, fence bigint, attempts jsonb)
+         where t.id = c.id and t.id = any (ids) and t.fence = c.fence and t.completed_at is null
+        returning c.n, false, null::json;
+
       -- An upstream has the job: the model's deadline starts. The lease stays, unless there is a delay until the next step.
       when 'accepted' then
         return query
