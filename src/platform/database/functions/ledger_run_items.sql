@@ -90,7 +90,8 @@ begin
 
   open_holds := array(select h from hold h where id = any (ids));
   if cardinality(open_holds) < cardinality(batch)
-    and exists (select from receipt where id = any (ids) and id between first_id and last_id) then
+    and (select id from receipt where id = any (ids) and id between first_id and last_id order by id limit 1)
+      is not null then
     resolved := array(
       select r from ledger_find_receipts(array(select unnest(ids) except select id from unnest(open_holds))) r);
   end if;
