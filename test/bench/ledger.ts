@@ -13,6 +13,7 @@ import { findReceipt, listUsage } from "../../src/domain/ledger/statement.ts";
 import { rollUpUsage, usageChart } from "../../src/domain/ledger/usage_days.ts";
 import { verifyLedger } from "../../src/domain/ledger/verify.ts";
 import type { Database } from "../../src/platform/database/database.ts";
+import { dayAgo } from "../../src/site/console/usage_figures.ts";
 import { migrate } from "../../src/platform/database/migrate.ts";
 import { RECEIPT_TABLE, TRANSFER_TABLE } from "../../src/platform/database/partitioned_tables.ts";
 import { createPartitions } from "../../src/platform/database/partitions.ts";
@@ -37,8 +38,6 @@ const READS: readonly [string, (sql: Sql, account: string, id: string) => Promis
     (sql, account) => listUsage(sql, { account, limit: 8, order: "desc" }, "EUR"),
   ],
 ];
-const dayAgo = (days: number) =>
-  new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
 /** What serves the naive way best: with more, its connections wait for each other and for two cores. */
 const CONNECTIONS = 8;
 

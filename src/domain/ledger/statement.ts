@@ -66,15 +66,14 @@ async function readPage(
   const isAscending = order === "asc";
   const direction = isAscending ? sql`asc` : sql`desc`;
   const firstId = since === 0 ? "" : idPrefixAt("req", since);
+  const [afterAt, afterId] = [place?.at ?? null, after ?? null];
+  const [forModel, fromAt, toAt] = [model ?? null, from ?? null, to ?? null];
   // The id orders requests with the same time.
   return await sql<ReceiptRow[]>`
     select id, request_id, client_request_id, key_id, end_user, metadata, endpoint, model, state, allocations, held,
            taken, shortfall, usage, price, created_at, resolved_at
-      from ledger_list_receipts(
-             ${account}, ${isAscending}, ${place?.at ?? null}::text::timestamptz, ${
-    after ?? null
-  }, ${firstId},
-             ${model ?? null}, ${from ?? null}, ${to ?? null}, ${limit + 1})
+      from ledger_list_receipts(${account}, ${isAscending}, ${afterAt}::text::timestamptz, ${afterId}, ${firstId},
+                                ${forModel}, ${fromAt}, ${toAt}, ${limit + 1})
      order by created_at ${direction}, id ${direction} limit ${limit + 1}`;
 }
 

@@ -68,7 +68,7 @@ declare
   budget_left      numeric[];
   b                int; -- position of the item's key; null: it has no budget
   ids              text[];
-  -- Two values instead of an array tell Postgres which partitions it need not look into.
+  -- The first and the last, as in ledger_charge.
   first_id         text collate "C";
   last_id          text collate "C";
   has_keys         boolean; -- of holds to come
