@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { Sql } from "postgres";
 import { type FakeUpstream, startFakeUpstream } from "./fake_upstream.ts";
 import { type MediaGateway, openMediaGateway } from "./media_gateway.ts";
 import { installClock } from "./open_ledger.ts";
@@ -448,9 +449,21 @@ export async function openMonth() {
   const closing = parts.move();
   return {
     ...{ gateway, sql, traffic, rich, planned, gifted, poor },
-    setClock: (moment: string) => sql`update test_clock set now = ${moment}::text::timestamptz`,
+    setClock: (moment: string) => moveClock(sql, moment),
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   };
+}
+
+/**
+ * Leases of reserves go along with the clock. Otherwise a charge whose lease has ended is paid by the free balance, and
+ * rounded without the differences of earlier ones.
+ */
+async function moveClock(sql: Sql, moment: string): Promise<void> {
+  await sql.begin(async (tx) => {
+    await tx`select from wallet order by account_id for update`; // as renewals do before they read the clock
+    await tx`update test_clock set now = ${moment}::text::timestamptz`;
+    await tx`update reserve set expires_at = ledger_now() + make_interval(secs => lease_ms / 1000.0)`;
+  });
 }
 
 export type Month = Awaited<ReturnType<typeof openMonth>>;
