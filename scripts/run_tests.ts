@@ -19,7 +19,9 @@ import {
   noTests,
   readOutcome,
   type TestOutcome,
+  type TestRun,
 } from "./test_outcome.ts";
+import { filesThatFailed, groupTests, writeGroups } from "./test_groups.ts";
 import { changedFiles, changedTests } from "./changed_tests.ts";
 import { openMemoryFolder } from "./memory_folder.ts";
 import { type RunningPostgres, startPostgres } from "./postgres.ts";
@@ -39,7 +41,11 @@ const QUEUE_PART = [
   "test/faults/task_{killed,races}_test.ts",
 ];
 
+const ALL = ["{providers,scripts,src,test}/**/*_test.{ts,tsx}"];
+
 const ROOT = join(import.meta.dirname!, "..");
+/** Modules that import the test files of a group. */
+const GROUPS = ".cache/tests";
 
 const stopping = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
@@ -92,7 +98,7 @@ async function testOnServer(lists: string[][]): Promise<TestOutcome> {
     };
     if (isWhole) await makeEmbeddedTemplate();
     for (const list of lists) {
-      addOutcome(total, await (isWhole ? runTwice : denoTest)(list, env));
+      addOutcome(total, await (list.length === 0 ? runGroups(env) : denoTest(list, env)));
     }
     if (isWhole && !stopping.signal.aborted) {
       console.log("\nAgain, with the queue in Postgres:");
@@ -126,24 +132,44 @@ async function filesOf(patterns: string[]): Promise<string[]> {
   return files.sort();
 }
 
+/** Runs every test. Files of a folder share an isolate. */
+async function runGroups(env: Record<string, string>): Promise<TestOutcome> {
+  const groups = groupTests(await filesOf(ALL), GROUPS);
+  await Deno.remove(join(ROOT, GROUPS), { recursive: true }).catch(() => {});
+  await writeGroups(ROOT, groups);
+  const first = await denoTest(groups.map(({ module }) => module), env);
+  const { files: modules, places } = first;
+  return await runAgain(first, filesThatFailed(groups, { modules, places }), env);
+}
+
 /** Runs the tests, and those files that failed once more, alone. */
 async function runTwice(chosen: string[], env: Record<string, string>): Promise<TestOutcome> {
-  const { files, ...first } = await denoTest(chosen, env);
+  const first = await denoTest(chosen, env);
+  return await runAgain(first, first.files, env);
+}
+
+/** The outcome of a run after its files that failed have run alone. */
+async function runAgain(
+  { passed, failed, reports }: TestRun,
+  files: readonly string[],
+  env: Record<string, string>,
+): Promise<TestOutcome> {
+  const first = { ...noTests(), passed, failed, reports };
   const repeated = filesToRepeat(files);
   if (repeated.length === 0) return first;
   console.log(`\nAgain, one at a time: ${repeated.join(" ")}`);
-  const { files: _, ...second } = await denoTest([...repeated], { ...env, DENO_JOBS: "1" });
+  const second = await denoTest([...repeated], { ...env, DENO_JOBS: "1" });
   // Of these files the first run counted some tests as passed; they are not counted again.
   if (second.failed > 0) return first;
-  return { ...first, passed: first.passed + first.failed, failed: 0, unstable: [...repeated] };
+  return { ...first, passed: passed + failed, failed: 0, unstable: [...repeated] };
 }
 
 /** Runs `deno test` and shows its output. */
 async function denoTest(
   chosen: string[],
   env: Record<string, string>,
-): Promise<ReturnType<typeof readOutcome>> {
-  if (stopping.signal.aborted) return { ...noTests(), files: [] };
+): Promise<TestRun> {
+  if (stopping.signal.aborted) return { ...noTests(), files: [], places: [] };
   const child = new Deno.Command(Deno.execPath(), {
     args: [
       "test",

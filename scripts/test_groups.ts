@@ -1,0 +1,56 @@
+/**
+ * Test files that run in one isolate, one after the other. Each isolate loads the gateway's modules and runs their code
+ * unoptimized at first: for a test of an endpoint that takes longer than the test itself.
+ */
+import { dirname, join, relative } from "node:path";
+
+export interface TestGroup {
+  /** The module that imports the files. Its name does not end like a test's: `deno test` alone does not find it. */
+  readonly module: string;
+  readonly files: readonly string[];
+}
+
+const FILES_MAX = 8;
+/** Each of them is long, and most of it is the browser's work. */
+const ALONE = "test/browser";
+/** Where tests are long. They go first, so that no long one is left when the others have ended. */
+const LONG = "test";
+
+/** Divides test files into groups, by folder. The files of a folder are dealt out: long ones are often neighbors. */
+export function groupTests(files: readonly string[], folder: string): TestGroup[] {
+  const folders = Map.groupBy(files, (file) => dirname(file).split("/").slice(0, 2).join("/"));
+  return [...folders]
+    .sort(([a], [b]) => order(a).localeCompare(order(b)))
+    .flatMap(([name, members]) => {
+      const count = name === ALONE ? members.length : Math.ceil(members.length / FILES_MAX);
+      return Array.from({ length: count }, (_, at) => ({
+        module: join(folder, `${name.replace(/\W+/g, "_")}_${at + 1}.ts`),
+        files: members.filter((_, n) => n % count === at),
+      }));
+    });
+}
+
+const order = (folder: string) => `${folder.split("/")[0] === LONG ? 0 : 1} ${folder}`;
+
+/** Writes the module of each group. Paths are relative to `root`. */
+export async function writeGroups(root: string, groups: readonly TestGroup[]): Promise<void> {
+  for (const { module, files } of groups) {
+    await Deno.mkdir(join(root, dirname(module)), { recursive: true });
+    const lines = files.map((file) => `import "${relative(dirname(module), file)}";\n`);
+    await Deno.writeTextFile(join(root, module), lines.join(""));
+  }
+}
+
+/**
+ * The files of the groups that failed: those in which a test that failed is written, or all of a group where none is,
+ * as a helper may have called `Deno.test`.
+ */
+export function filesThatFailed(
+  groups: readonly TestGroup[],
+  failed: { readonly modules: readonly string[]; readonly places: readonly string[] },
+): string[] {
+  return groups.filter(({ module }) => failed.modules.includes(module)).flatMap(({ files }) => {
+    const named = files.filter((file) => failed.places.includes(file));
+    return named.length > 0 ? named : files;
+  });
+}
