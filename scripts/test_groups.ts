@@ -11,8 +11,11 @@ export interface TestGroup {
 }
 
 const FILES_MAX = 8;
-/** Each of them is long, and most of it is the browser's work. */
-const ALONE = "test/browser";
+/** Folders and files that share with none. */
+const ALONE = [
+  "test/browser/", // each is long, and most of it is the browser's work
+  "test/journeys/form_limits_test.ts", // changes schemas, before checks are compiled from them
+];
 /** Where tests are long. They go first, so that no long one is left when the others have ended. */
 const LONG = "test";
 
@@ -21,13 +24,24 @@ export function groupTests(files: readonly string[], folder: string): TestGroup[
   const folders = Map.groupBy(files, (file) => dirname(file).split("/").slice(0, 2).join("/"));
   return [...folders]
     .sort(([a], [b]) => order(a).localeCompare(order(b)))
-    .flatMap(([name, members]) => {
-      const count = name === ALONE ? members.length : Math.ceil(members.length / FILES_MAX);
-      return Array.from({ length: count }, (_, at) => ({
+    .flatMap(([name, members]) =>
+      dealOut(members).map((files, at) => ({
         module: join(folder, `${name.replace(/\W+/g, "_")}_${at + 1}.ts`),
-        files: members.filter((_, n) => n % count === at),
-      }));
-    });
+        files,
+      }))
+    );
+}
+
+function dealOut(files: readonly string[]): string[][] {
+  const { true: alone = [], false: others = [] } = Object.groupBy(
+    files,
+    (file) => `${ALONE.some((path) => file.startsWith(path))}` as const,
+  );
+  const count = Math.ceil(others.length / FILES_MAX);
+  return [
+    ...alone.map((file) => [file]),
+    ...Array.from({ length: count }, (_, at) => others.filter((_, n) => n % count === at)),
+  ];
 }
 
 const order = (folder: string) => `${folder.split("/")[0] === LONG ? 0 : 1} ${folder}`;

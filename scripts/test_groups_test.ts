@@ -11,6 +11,7 @@ Deno.test("every file is in one group, with others of its folder, and long ones 
     ...named("src/domain/ledger", 20),
     ...named("test/browser", 2),
     ...named("test/journeys", 9),
+    "test/journeys/form_limits_test.ts",
     "test/routes_test.ts",
   ];
   const groups = groupTests(files, ".cache/tests");
@@ -19,8 +20,9 @@ Deno.test("every file is in one group, with others of its folder, and long ones 
     [".cache/tests/test_1.ts", 1],
     [".cache/tests/test_browser_1.ts", 1],
     [".cache/tests/test_browser_2.ts", 1],
-    [".cache/tests/test_journeys_1.ts", 5],
-    [".cache/tests/test_journeys_2.ts", 4],
+    [".cache/tests/test_journeys_1.ts", 1],
+    [".cache/tests/test_journeys_2.ts", 5],
+    [".cache/tests/test_journeys_3.ts", 4],
     [".cache/tests/src_domain_1.ts", 7],
     [".cache/tests/src_domain_2.ts", 7],
     [".cache/tests/src_domain_3.ts", 6],
