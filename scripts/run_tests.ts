@@ -187,7 +187,7 @@ async function denoTest(
     stderr: "inherit",
     env: {
       // More than there are processors: tests wait most of the time.
-      DENO_JOBS: String(navigator.hardwareConcurrency + 3),
+      DENO_JOBS: String(navigator.hardwareConcurrency + 2),
       // `deno test` writes no colors into a pipe by itself.
       ...(Deno.stdout.isTerminal() ? { FORCE_COLOR: "1" } : {}),
       ...Deno.env.toObject(),
