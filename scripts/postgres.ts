@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import postgres from "postgres";
 import { findPostgres, type PostgresProgram } from "./postgres_program.ts";
+import { freePort } from "./free_port.ts";
 
 export type Settings = Record<string, string>;
 
@@ -90,11 +91,6 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Runn
 function urlOf(port: number, { password }: PostgresOptions): string {
   const secret = password === undefined ? "" : `:${encodeURIComponent(password)}`;
   return `postgres://postgres${secret}@127.0.0.1:${port}/postgres`;
-}
-
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
 }
 
 async function makeCluster(

@@ -32,6 +32,8 @@ Deno.test("the outcome of a failed run names each file that failed once, with th
     "test/browser/c_test.ts",
     "test/nodes/b_test.ts",
   ]);
+  // Where the tests are written: a helper may have called `Deno.test`.
+  assert.deepEqual(outcome.places, ["test/journeys/a_test.ts", "test/helpers/chromium.ts"]);
   assert.match(outcome.reports.join(), /1 !== 2/);
 });
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { until } from "./helpers/chat_gateway.ts";
-import { freePort } from "./helpers/gateway_process.ts";
+import { freePort } from "../scripts/free_port.ts";
 
 const ROOT = join(import.meta.dirname!, "..");
 const read = (path: string) => Deno.readTextFile(join(ROOT, path));

@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import {
   admin,
-  freePort,
   makeAccount,
   openGround,
   type Process,
   startGateway,
   startProgram,
 } from "./servers.ts";
+import { freePort } from "../../scripts/free_port.ts";
 
 /** Something that chat requests can be sent to. */
 export interface Contestant {

@@ -3,14 +3,8 @@ import postgres from "postgres";
 import { DURABLE, startPostgres } from "../../scripts/postgres.ts";
 import { nodeConfig } from "../helpers/node_config.ts";
 import { printTable, requestsPerSecond } from "./load.ts";
-import {
-  admin,
-  ADMIN_TOKEN,
-  freePort,
-  makeAccount,
-  type Process,
-  startProgram,
-} from "./servers.ts";
+import { admin, ADMIN_TOKEN, makeAccount, type Process, startProgram } from "./servers.ts";
+import { freePort } from "../../scripts/free_port.ts";
 
 const SECONDS = 4;
 const CONNECTIONS = 64;

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { postgresPid } from "./processor_time.ts";
 import { DURABLE, startPostgres } from "../../scripts/postgres.ts";
+import { freePort } from "../../scripts/free_port.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 export const ADMIN_TOKEN = "bench-admin-token-0123456789";
@@ -60,11 +61,6 @@ function start(
     path,
     env: { ...env, LOG_FORMAT: "json" },
   });
-}
-
-export function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
 }
 
 /** A gateway process on a real Postgres, logging as in production. */

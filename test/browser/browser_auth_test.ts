@@ -3,8 +3,8 @@ import type { Page } from "playwright-core";
 import { browserTest } from "../helpers/chromium.ts";
 import { connectAddress, openLoopback } from "../helpers/loopback.ts";
 import { openGateway } from "../helpers/open_gateway.ts";
-import { freePort } from "../helpers/gateway_process.ts";
 import { PASSWORD } from "../helpers/visitor.ts";
+import { freePort } from "../../scripts/free_port.ts";
 
 const KEY = /^sk-[0-9A-Za-z]{43}$/;
 

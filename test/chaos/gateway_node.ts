@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
-import { freePort, type GatewayProcess, startProcess } from "../helpers/gateway_process.ts";
+import { type GatewayProcess, startProcess } from "../helpers/gateway_process.ts";
+import { freePort } from "../../scripts/free_port.ts";
 
 const wait = (ms: number) => new Promise((resume) => setTimeout(resume, ms));
 const START_TRIES_MAX = 40;

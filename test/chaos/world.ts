@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { DURABLE, type RunningPostgres, startPostgres } from "../../scripts/postgres.ts";
-import { freePort, type GatewayProcess, startProcess } from "../helpers/gateway_process.ts";
+import { type GatewayProcess, startProcess } from "../helpers/gateway_process.ts";
 import { ClientRecords } from "./client_records.ts";
 import { chaosConfig } from "./config.ts";
 import { extractTree } from "./earlier_tree.ts";
@@ -8,6 +8,7 @@ import { GatewayNode } from "./gateway_node.ts";
 import type { ChaosOptions } from "./options.ts";
 import { type Receivers, startReceivers } from "./receivers.ts";
 import { TcpProxy } from "./tcp_proxy.ts";
+import { freePort } from "../../scripts/free_port.ts";
 
 const ADMIN_TOKEN = "chaos-admin-token-0123456789";
 const CALL_TRIES = 60;

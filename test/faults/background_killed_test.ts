@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { type Json, until } from "../helpers/chat_gateway.ts";
 import { callProcess } from "../helpers/call_process.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
-import { freePort, startProcess } from "../helpers/gateway_process.ts";
+import { startProcess } from "../helpers/gateway_process.ts";
 import { heldConfig, startHeldUpstream } from "../helpers/held_upstream.ts";
+import { freePort } from "../../scripts/free_port.ts";
 
 const TOKEN = "0123456789abcdef";
 

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { serveSimulator } from "../../providers/simulator/serve.ts";
 import type { Json } from "../helpers/chat_gateway.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
-import { freePort, type GatewayProcess, startProcess } from "../helpers/gateway_process.ts";
+import { type GatewayProcess, startProcess } from "../helpers/gateway_process.ts";
+import { freePort } from "../../scripts/free_port.ts";
 
 const CONFIG = Deno.readTextFileSync(
   new URL("../helpers/drama_config.yaml", import.meta.url),

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { freePort, startProcess } from "../helpers/gateway_process.ts";
+import { startProcess } from "../helpers/gateway_process.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
+import { freePort } from "../../scripts/free_port.ts";
 
 const TOKEN = "0123456789abcdef";
 

@@ -5,7 +5,7 @@ import { sleep } from "../../src/lib/timers.ts";
 import { type Json, until } from "../helpers/chat_gateway.ts";
 import { callProcess } from "../helpers/call_process.ts";
 import { type FreshDatabase, freshDatabase } from "../helpers/fresh_database.ts";
-import { freePort, type GatewayProcess, startProcess } from "../helpers/gateway_process.ts";
+import { type GatewayProcess, startProcess } from "../helpers/gateway_process.ts";
 import {
   laterConfig,
   serveVideos,
@@ -13,6 +13,7 @@ import {
   VIDEO_REQUEST,
   videoConfig,
 } from "../helpers/video_service.ts";
+import { freePort } from "../../scripts/free_port.ts";
 
 const STRICT = { sanitizeOps: true, sanitizeResources: true };
 const ADMIN = "0123456789abcdef";

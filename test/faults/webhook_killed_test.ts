@@ -5,8 +5,9 @@ import type { Database } from "../../src/platform/database/database.ts";
 import { enqueueEvent } from "../helpers/enqueue_event.ts";
 import { until } from "../helpers/chat_gateway.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
-import { freePort, type GatewayProcess, startProcess } from "../helpers/gateway_process.ts";
+import { type GatewayProcess, startProcess } from "../helpers/gateway_process.ts";
 import { startReceiver } from "../helpers/receiver.ts";
+import { freePort } from "../../scripts/free_port.ts";
 
 /** Two nodes in a row on one database, and a receiver. */
 async function openGround() {

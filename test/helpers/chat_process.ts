@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import type { Json } from "./chat_gateway.ts";
-import { freePort, type GatewayProcess, startProcess } from "./gateway_process.ts";
+import { type GatewayProcess, startProcess } from "./gateway_process.ts";
+import { freePort } from "../../scripts/free_port.ts";
 
 const TOKEN = "0123456789abcdef";
 const CONFIG = new URL("./chat_config.yaml", import.meta.url);

@@ -1,3 +1,5 @@
+import { freePort } from "../../scripts/free_port.ts";
+
 /** A gateway as its own process, as an operator starts it. */
 export interface GatewayProcess extends AsyncDisposable {
   readonly address: string;
@@ -12,11 +14,6 @@ export interface GatewayProcess extends AsyncDisposable {
 }
 
 const ROOT = new URL("../../", import.meta.url).pathname;
-
-export function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
-}
 
 const MAIN = ["run", "-A", "--no-check", "--v8-flags=--no-memory-reducer", "src/main.ts"];
 

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import type { Json } from "./chat_gateway.ts";
 import type { FreshDatabase } from "./fresh_database.ts";
-import { freePort, type GatewayProcess, startProcess } from "./gateway_process.ts";
+import { type GatewayProcess, startProcess } from "./gateway_process.ts";
 import { openStudio, type Studio, studioConfig } from "./studio.ts";
+import { freePort } from "../../scripts/free_port.ts";
 
 const TOKEN = "0123456789abcdef";
 

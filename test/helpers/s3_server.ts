@@ -1,4 +1,4 @@
-import { freePort } from "./gateway_process.ts";
+import { freePort } from "../../scripts/free_port.ts";
 
 /** A server that speaks S3: `s3rver` from npm, as its own process. */
 export interface S3Server extends AsyncDisposable {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { openChatGateway, until } from "../helpers/chat_gateway.ts";
 import { ADMIN_TOKEN } from "../helpers/open_gateway.ts";
 import { openCollector } from "../helpers/otlp_collector.ts";
-import { freePort } from "../helpers/gateway_process.ts";
+import { freePort } from "../../scripts/free_port.ts";
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const AUTHORIZATION = `Bearer ${ADMIN_TOKEN}`;

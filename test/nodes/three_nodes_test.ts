@@ -6,11 +6,12 @@ import { addCredit } from "../../src/domain/ledger/credit.ts";
 import type { Database } from "../../src/platform/database/database.ts";
 import { until } from "../helpers/chat_gateway.ts";
 import { freshDatabase } from "../helpers/fresh_database.ts";
-import { freePort, type GatewayProcess, startProcess } from "../helpers/gateway_process.ts";
+import { type GatewayProcess, startProcess } from "../helpers/gateway_process.ts";
 import { nodeConfig, sharedStorage } from "../helpers/node_config.ts";
 import { startReceiver } from "../helpers/receiver.ts";
 import { startS3 } from "../helpers/s3_server.ts";
 import { sleep } from "../../src/lib/timers.ts";
+import { freePort } from "../../scripts/free_port.ts";
 
 /** `NODES_FULL=1` runs what the release must show; otherwise the same in small. */
 const FULL = Deno.env.get("NODES_FULL") === "1";

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { startPostgres } from "../../scripts/postgres.ts";
 import { sleep } from "../../src/lib/timers.ts";
-import { freePort, startProcess } from "../helpers/gateway_process.ts";
+import { startProcess } from "../helpers/gateway_process.ts";
+import { freePort } from "../../scripts/free_port.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 const [ADMIN_TOKEN, METRICS_TOKEN] = ["operator-token-0123456789", "metrics-token-0123456789"];

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { freshDatabase } from "../helpers/fresh_database.ts";
-import { freePort } from "../helpers/gateway_process.ts";
 import { sleep } from "../../src/lib/timers.ts";
 import { statusOf } from "../helpers/status_of.ts";
+import { freePort } from "../../scripts/free_port.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { copyEmbedded } from "../helpers/fresh_database.ts";
-import { freePort, startProcess } from "../helpers/gateway_process.ts";
+import { startProcess } from "../helpers/gateway_process.ts";
 import { sleep } from "../../src/lib/timers.ts";
 import { statusOf } from "../helpers/status_of.ts";
+import { freePort } from "../../scripts/free_port.ts";
 
 async function dataDir({ isEmpty = false } = {}) {
   const path = await Deno.makeTempDir({ prefix: "tollgate-process-" });
