@@ -19,9 +19,8 @@ import {
   noTests,
   readOutcome,
   type TestOutcome,
-  type TestRun,
 } from "./test_outcome.ts";
-import { filesThatFailed, groupTests, writeGroups } from "./test_groups.ts";
+import { groupTests, writeGroups } from "./test_groups.ts";
 import { changedFiles, changedTests } from "./changed_tests.ts";
 import { openMemoryFolder } from "./memory_folder.ts";
 import { type RunningPostgres, startPostgres } from "./postgres.ts";
@@ -98,7 +97,10 @@ async function testOnServer(lists: string[][]): Promise<TestOutcome> {
     };
     if (isWhole) await makeEmbeddedTemplate();
     for (const list of lists) {
-      addOutcome(total, await (list.length === 0 ? runGroups(env) : denoTest(list, env)));
+      addOutcome(
+        total,
+        list.length === 0 ? await runTwice(await allTests(), env) : await denoTest(list, env),
+      );
     }
     if (isWhole && !stopping.signal.aborted) {
       console.log("\nAgain, with the queue in Postgres:");
@@ -132,44 +134,32 @@ async function filesOf(patterns: string[]): Promise<string[]> {
   return files.sort();
 }
 
-/** Runs every test. Files of a folder share an isolate. */
-async function runGroups(env: Record<string, string>): Promise<TestOutcome> {
+/** Modules that import all test files, several each (see groupTests). */
+async function allTests(): Promise<string[]> {
   const groups = groupTests(await filesOf(ALL), GROUPS);
   await Deno.remove(join(ROOT, GROUPS), { recursive: true }).catch(() => {});
   await writeGroups(ROOT, groups);
-  const first = await denoTest(groups.map(({ module }) => module), env);
-  const { files: modules, places } = first;
-  return await runAgain(first, filesThatFailed(groups, { modules, places }), env);
+  return groups.map(({ module }) => module);
 }
 
 /** Runs the tests, and those files that failed once more, alone. */
 async function runTwice(chosen: string[], env: Record<string, string>): Promise<TestOutcome> {
-  const first = await denoTest(chosen, env);
-  return await runAgain(first, first.files, env);
-}
-
-/** The outcome of a run after its files that failed have run alone. */
-async function runAgain(
-  { passed, failed, reports }: TestRun,
-  files: readonly string[],
-  env: Record<string, string>,
-): Promise<TestOutcome> {
-  const first = { ...noTests(), passed, failed, reports };
+  const { files, ...first } = await denoTest(chosen, env);
   const repeated = filesToRepeat(files);
   if (repeated.length === 0) return first;
   console.log(`\nAgain, one at a time: ${repeated.join(" ")}`);
-  const second = await denoTest([...repeated], { ...env, DENO_JOBS: "1" });
+  const { files: _, ...second } = await denoTest([...repeated], { ...env, DENO_JOBS: "1" });
   // Of these files the first run counted some tests as passed; they are not counted again.
   if (second.failed > 0) return first;
-  return { ...first, passed: passed + failed, failed: 0, unstable: [...repeated] };
+  return { ...first, passed: first.passed + first.failed, failed: 0, unstable: [...repeated] };
 }
 
 /** Runs `deno test` and shows its output. */
 async function denoTest(
   chosen: string[],
   env: Record<string, string>,
-): Promise<TestRun> {
-  if (stopping.signal.aborted) return { ...noTests(), files: [], places: [] };
+): Promise<ReturnType<typeof readOutcome>> {
+  if (stopping.signal.aborted) return { ...noTests(), files: [] };
   const child = new Deno.Command(Deno.execPath(), {
     args: [
       "test",

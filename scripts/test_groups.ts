@@ -5,7 +5,7 @@
 import { dirname, join, relative } from "node:path";
 
 export interface TestGroup {
-  /** The module that imports the files. Its name does not end like a test's: `deno test` alone does not find it. */
+  /** Imports the files. Its name does not end like a test's: `deno test` alone does not find it. */
   readonly module: string;
   readonly files: readonly string[];
 }
@@ -26,7 +26,7 @@ export function groupTests(files: readonly string[], folder: string): TestGroup[
     .sort(([a], [b]) => order(a).localeCompare(order(b)))
     .flatMap(([name, members]) =>
       dealOut(members).map((files, at) => ({
-        module: join(folder, `${name.replace(/\W+/g, "_")}_${at + 1}.ts`),
+        module: join(folder, name, `${at + 1}.ts`),
         files,
       }))
     );
@@ -53,18 +53,4 @@ export async function writeGroups(root: string, groups: readonly TestGroup[]): P
     const lines = files.map((file) => `import "${relative(dirname(module), file)}";\n`);
     await Deno.writeTextFile(join(root, module), lines.join(""));
   }
-}
-
-/**
- * The files of the groups that failed: those in which a test that failed is written, or all of a group where none is,
- * as a helper may have called `Deno.test`.
- */
-export function filesThatFailed(
-  groups: readonly TestGroup[],
-  failed: { readonly modules: readonly string[]; readonly places: readonly string[] },
-): string[] {
-  return groups.filter(({ module }) => failed.modules.includes(module)).flatMap(({ files }) => {
-    const named = files.filter((file) => failed.places.includes(file));
-    return named.length > 0 ? named : files;
-  });
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { filesThatFailed, groupTests, writeGroups } from "./test_groups.ts";
+import { groupTests, writeGroups } from "./test_groups.ts";
 
 const named = (folder: string, count: number) =>
   Array.from({ length: count }, (_, n) => `${folder}/${String(n).padStart(2, "0")}_test.ts`);
@@ -17,16 +17,16 @@ Deno.test("every file is in one group, with others of its folder, and long ones 
   const groups = groupTests(files, ".cache/tests");
   assert.deepEqual(groups.flatMap((group) => group.files).sort(), files.toSorted());
   assert.deepEqual(groups.map((group) => [group.module, group.files.length]), [
-    [".cache/tests/test_1.ts", 1],
-    [".cache/tests/test_browser_1.ts", 1],
-    [".cache/tests/test_browser_2.ts", 1],
-    [".cache/tests/test_journeys_1.ts", 1],
-    [".cache/tests/test_journeys_2.ts", 5],
-    [".cache/tests/test_journeys_3.ts", 4],
-    [".cache/tests/src_domain_1.ts", 7],
-    [".cache/tests/src_domain_2.ts", 7],
-    [".cache/tests/src_domain_3.ts", 6],
-    [".cache/tests/src_lib_1.ts", 3],
+    [".cache/tests/test/1.ts", 1],
+    [".cache/tests/test/browser/1.ts", 1],
+    [".cache/tests/test/browser/2.ts", 1],
+    [".cache/tests/test/journeys/1.ts", 1],
+    [".cache/tests/test/journeys/2.ts", 5],
+    [".cache/tests/test/journeys/3.ts", 4],
+    [".cache/tests/src/domain/1.ts", 7],
+    [".cache/tests/src/domain/2.ts", 7],
+    [".cache/tests/src/domain/3.ts", 6],
+    [".cache/tests/src/lib/1.ts", 3],
   ]);
 });
 
@@ -45,21 +45,4 @@ Deno.test("a group's module runs the tests of its files", async () => {
   } finally {
     await Deno.remove(root, { recursive: true });
   }
-});
-
-Deno.test("of a group that failed, the files with the failed tests run again", () => {
-  const groups = [
-    { module: "a.ts", files: ["test/x/1_test.ts", "test/x/2_test.ts"] },
-    { module: "b.ts", files: ["test/y/1_test.ts", "test/y/2_test.ts"] },
-    { module: "c.ts", files: ["test/z/1_test.ts"] },
-  ];
-  const failed = {
-    modules: ["a.ts", "b.ts"],
-    places: ["test/x/2_test.ts", "test/helpers/chromium.ts"],
-  };
-  assert.deepEqual(filesThatFailed(groups, failed), [
-    "test/x/2_test.ts",
-    "test/y/1_test.ts",
-    "test/y/2_test.ts",
-  ]);
 });
