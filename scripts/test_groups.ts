@@ -26,7 +26,8 @@ export function groupTests(files: readonly string[], folder: string): TestGroup[
     .sort(([a], [b]) => order(a).localeCompare(order(b)))
     .flatMap(([name, members]) =>
       dealOut(members).map((files, at) => ({
-        module: join(folder, name, `${at + 1}.ts`),
+        // In one folder: of several, `deno test` takes one after the other, in an order of its own.
+        module: join(folder, `${name.replaceAll("/", ".")}.${at + 1}.ts`),
         files,
       }))
     );

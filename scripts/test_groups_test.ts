@@ -17,16 +17,16 @@ Deno.test("every file is in one group, with others of its folder, and long ones 
   const groups = groupTests(files, ".cache/tests");
   assert.deepEqual(groups.flatMap((group) => group.files).sort(), files.toSorted());
   assert.deepEqual(groups.map((group) => [group.module, group.files.length]), [
-    [".cache/tests/test/1.ts", 1],
-    [".cache/tests/test/browser/1.ts", 1],
-    [".cache/tests/test/browser/2.ts", 1],
-    [".cache/tests/test/journeys/1.ts", 1],
-    [".cache/tests/test/journeys/2.ts", 5],
-    [".cache/tests/test/journeys/3.ts", 4],
-    [".cache/tests/src/domain/1.ts", 7],
-    [".cache/tests/src/domain/2.ts", 7],
-    [".cache/tests/src/domain/3.ts", 6],
-    [".cache/tests/src/lib/1.ts", 3],
+    [".cache/tests/test.1.ts", 1],
+    [".cache/tests/test.browser.1.ts", 1],
+    [".cache/tests/test.browser.2.ts", 1],
+    [".cache/tests/test.journeys.1.ts", 1],
+    [".cache/tests/test.journeys.2.ts", 5],
+    [".cache/tests/test.journeys.3.ts", 4],
+    [".cache/tests/src.domain.1.ts", 7],
+    [".cache/tests/src.domain.2.ts", 7],
+    [".cache/tests/src.domain.3.ts", 6],
+    [".cache/tests/src.lib.1.ts", 3],
   ]);
 });
 

@@ -14,7 +14,7 @@ const SUMMARY = /^(?:ok|FAILED) \| (\d+) passed(?: \(\d+ steps?\))? \| (\d+) fai
 /** Of one run. */
 const REPORT_CHARACTERS_MAX = 20_000;
 /** A failure here is a finding even if a second run passes: money must hold under every load. */
-const NEVER_REPEATED = /^(?:\.cache\/tests\/)?(?:src\/domain|test\/ledger)\//;
+const NEVER_REPEATED = /^(?:\.cache\/tests\/)?(?:src[/.]domain|test[/.]ledger)[/.]/;
 /** More failures than this are not the machine's doing. */
 const REPEATED_FILES_MAX = 5;
 
