@@ -2,6 +2,7 @@ import { countAccounts, createAccount } from "../domain/accounts/accounts.ts";
 import { createKey } from "../domain/accounts/api_keys.ts";
 import type { Settings } from "./environment.ts";
 import type { Gateway } from "./open_gateway.ts";
+import { nullIfUnavailable } from "../platform/database/storage_error.ts";
 import { VERSION } from "../platform/telemetry/version.ts";
 import { addCredit } from "../domain/ledger/credit.ts";
 
@@ -36,7 +37,7 @@ export async function startupBanner(gateway: Gateway, settings: Settings): Promi
       "",
       `    curl ${gateway.address}/v1/models -H "Authorization: Bearer ${key}"`,
     );
-  } else if (await countAccounts(gateway.database.sql) === 0) {
+  } else if (await countAccounts(gateway.database.sql).catch(nullIfUnavailable) === 0) {
     lines.push(
       "",
       "  There is no account yet. Make one, give it credit and a key:",

@@ -87,9 +87,7 @@ export async function openServices(deps: Deps, options: GatewayOptions): Promise
   gaugeTasks(deps);
   const { secretBox } = storage;
   const events = opened.use(openWebhooks({ ...core, secretBox, queue, outbound, files }));
-  const configs = opened.use(
-    await ConfigVersions.open({ sql: database.sql, configStore, log, timing: timing?.configs }),
-  );
+  const configs = opened.use(await openConfigVersions(deps, options));
   const { tasks, worker: steps } = openTasks(
     {
       ...core,
@@ -152,6 +150,13 @@ function openOwnFiles(
     keepsExpired: isDrill,
     log,
   });
+}
+
+function openConfigVersions(
+  { configStore, storage: { database: { sql }, withRetry } }: Deps,
+  { log, timing }: GatewayOptions,
+): Promise<ConfigVersions> {
+  return withRetry(() => ConfigVersions.open({ sql, configStore, log, timing: timing?.configs }));
 }
 
 /** Stores what is in force. After a reload also the new plans for the ledger; reports settings that need a restart. */

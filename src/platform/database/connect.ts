@@ -50,7 +50,7 @@ export function connect({ target, max, ...options }: DatabaseConnectOptions): po
     const late = new ConnectionError("CONNECT_TIMEOUT", "the server accepts but does not answer");
     const timer = setTimeout(() => connection.destroy(late), TIMEOUT_MS);
     try {
-      await connection.execute("select 1");
+      await connection.open();
       knowsTypes = true;
       return connection;
     } catch (error) {

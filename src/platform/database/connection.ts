@@ -14,6 +14,9 @@ export interface Query extends Promise<unknown> {
   streaming?: boolean;
 }
 
+// deno-lint-ignore no-explicit-any -- as in Node's types of an event's listener
+type Listener = (...args: any[]) => void;
+
 /**
  * One connection, used until it breaks and then discarded.
  *
@@ -27,6 +30,7 @@ export class Connection {
   readonly #start: (query: Query) => void;
   readonly #running = new Set<Query>();
   #exclusive = false;
+  #isOpen = false;
   #lost: ConnectionError | null = null;
 
   constructor(
@@ -35,16 +39,9 @@ export class Connection {
     private readonly onChange: () => void,
   ) {
     // Our handlers run first: when the driver rejects its queries, the connection already counts as dead.
-    let failed = false;
-    socket.on("error", (error) => {
-      failed = true;
-      this.#die(error);
-    });
-    socket.on("close", () => {
-      this.#die();
-      // If it is closed during its handshake without an error, the driver would reconnect.
-      if (!failed) socket.emit("error", this.#lost);
-    });
+    socket.on("error", (error) => this.#die(error));
+    socket.on("close", () => this.#die());
+    this.#keepFromDriver(["error", "close"]);
     let given = false;
     this.#sql = postgres({
       ...driver,
@@ -57,6 +54,12 @@ export class Connection {
       },
     } as unknown as postgres.Options<Record<never, never>>);
     this.#start = (this.#sql`` as unknown as Query).handler;
+  }
+
+  /** Resolves when the server has answered for the first time. */
+  async open(): Promise<void> {
+    await this.execute("select 1");
+    this.#isOpen = true;
   }
 
   get isDead(): boolean {
@@ -111,6 +114,20 @@ export class Connection {
 
   destroy(cause?: Error): void {
     this.#die(cause);
+  }
+
+  /**
+   * The driver does not learn of these events during its handshake: at the end of the socket it would reconnect,
+   * and its query for the array types would end in an unhandled rejection.
+   */
+  #keepFromDriver(events: string[]): void {
+    const { socket } = this;
+    const listen = socket.on.bind(socket) as (event: string, listener: Listener) => Duplex;
+    socket.on = (event: string, listener: Listener) =>
+      listen(
+        event,
+        events.includes(event) ? (...args) => this.#isOpen && listener(...args) : listener,
+      );
   }
 
   #die(cause?: Error): void {

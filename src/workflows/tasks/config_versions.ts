@@ -69,7 +69,8 @@ export class ConfigVersions implements AsyncDisposable {
 
   /** Stores the configuration in force, and from then on each that takes over. */
   static async open(options: ConfigVersionOptions): Promise<ConfigVersions> {
-    const versions = new ConfigVersions(options);
+    await using opened = new AsyncDisposableStack();
+    const versions = opened.use(new ConfigVersions(options));
     const { configStore, log } = options;
     versions.#take(configStore.current, configStore.text);
     await versions.stored(configStore.current.version);
@@ -80,6 +81,7 @@ export class ConfigVersions implements AsyncDisposable {
         log.warn("config version not stored", { version: config.version, error: String(error) });
       });
     });
+    opened.move();
     return versions;
   }
 
