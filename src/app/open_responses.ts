@@ -13,7 +13,7 @@ import type { Upstreams } from "../upstream/upstreams.ts";
 import { RESPONSE_SLOTS, responseTaskHandler } from "../workflows/responses/run_response.ts";
 import { LongStepSlots } from "../workflows/tasks/long_step_slots.ts";
 import type { TaskHandler } from "../workflows/tasks/task_worker.ts";
-import type { Settings } from "./environment.ts";
+import type { GatewayOptions } from "./gateway.ts";
 
 interface Deps {
   database: Database;
@@ -24,12 +24,13 @@ interface Deps {
 /** Stored responses, and answers that repeated requests get again. */
 export function openResponses(
   { database: { sql }, seals, log }: Deps,
-  { secretsKeys }: Pick<Settings, "secretsKeys">,
+  { secretsKeys, timing }: Pick<GatewayOptions, "secretsKeys" | "timing">,
 ): ResponsesDeps & AnswersDeps {
   const store = new ResponseStore(sql, openSecretBox(secretsKeys, "stored responses"));
+  const box = openSecretBox(secretsKeys, "idempotent answers");
   return {
     responses: { store, box: openReasoningBox(seals), log },
-    answers: new IdempotentAnswers(sql, openSecretBox(secretsKeys, "idempotent answers"), log),
+    answers: new IdempotentAnswers(sql, box, log, timing?.answers),
   };
 }
 

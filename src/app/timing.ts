@@ -1,4 +1,5 @@
 import type { PasswordCost } from "../domain/accounts/passwords.ts";
+import type { AnswerTiming } from "../domain/idempotency/answers.ts";
 import type { ChatTiming } from "../workflows/chat/stream_chat.ts";
 import type { RequestLogTiming } from "./open_request_log.ts";
 import type { RetentionTiming } from "./open_retention.ts";
@@ -12,6 +13,7 @@ import type { SubmissionTiming } from "../workflows/tasks/submit_task.ts";
 /** Times that tests shorten, and work that they make cheap. */
 export interface GatewayTiming {
   chat?: Partial<ChatTiming>;
+  answers?: Partial<AnswerTiming>;
   connections?: Partial<ConnectionTiming>;
   body?: Partial<BodyPace>;
   download?: Partial<DownloadLimits>;

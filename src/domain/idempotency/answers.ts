@@ -55,6 +55,7 @@ export class IdempotentAnswers {
     const { key, path, bodyHash } = identity;
     // The row of a request that failed meanwhile is gone: then this one is the first.
     for (let tries = 0; tries < 3; tries++) {
+      const claimedAt = performance.now();
       const claimed = await this.sql`
         insert into idempotent_answer as a (account_id, key, path, body_hash, request_id, lease_until, expires_at)
         values (${account}, ${key}, ${path}, ${bodyHash}, ${requestId},
@@ -67,7 +68,9 @@ export class IdempotentAnswers {
             or a.answered_at is null and a.lease_until <= now()
                and a.path = excluded.path and a.body_hash = excluded.body_hash
                and not ${this.#isCharged()}`;
-      if (claimed.count > 0) return new AnswerClaim(this.#claimDeps(), { account, key, requestId });
+      if (claimed.count > 0) {
+        return new AnswerClaim(this.#claimDeps(), { account, identity, requestId }, claimedAt);
+      }
       const [row] = await this.sql<Row[]>`
         select path, body_hash, request_id, answered_at is not null as is_answered, is_stream, answer,
                lease_until > now() as is_leased, ${this.#isCharged()} as is_charged
@@ -122,18 +125,34 @@ interface ClaimDeps extends AnswerTiming {
 
 interface ClaimedRow {
   readonly account: string;
-  readonly key: string;
+  readonly identity: IdempotencyIdentity;
   readonly requestId: string;
 }
 
 /** The right to make the answer. Ends with `keep` or `release`; until then it is renewed. */
 export class AnswerClaim {
   readonly #renewal: ReturnType<typeof setInterval>;
+  /** The lease could have ended after this time; as `performance.now()`. */
+  #leasedUntil: number;
   #isOver = false;
 
-  constructor(private readonly deps: ClaimDeps, private readonly row: ClaimedRow) {
+  constructor(
+    private readonly deps: ClaimDeps,
+    private readonly row: ClaimedRow,
+    claimedAt: number,
+  ) {
+    this.#leasedUntil = claimedAt + deps.leaseSeconds * 1000;
     const renewMs = deps.leaseSeconds * 1000 / 3;
     this.#renewal = setInterval(() => void this.#try(() => this.#renew()), renewMs);
+  }
+
+  /**
+   * Throws if the right is lost: the lease has ended, as while this process was paused, and another request makes the
+   * answer. Called before the answer is charged.
+   */
+  async confirm(): Promise<void> {
+    if (performance.now() < this.#leasedUntil || await this.#renew()) return;
+    throw inProgress(this.row.identity);
   }
 
   /**
@@ -142,7 +161,7 @@ export class AnswerClaim {
   async keep(made: KeptAnswer | null): Promise<void> {
     if (!this.#end()) return;
     const { sql, box } = this.deps;
-    const { account, key, requestId } = this.row;
+    const { account, identity: { key }, requestId } = this.row;
     const isKept = made !== null && made.body.length <= ANSWER_CHARACTERS_MAX;
     const answer = isKept ? box.seal(made.body, requestId) : null;
     const isStream = made?.isStream ?? false;
@@ -158,7 +177,7 @@ export class AnswerClaim {
   /** There is no answer: a repeated request makes it. */
   async release(): Promise<void> {
     if (!this.#end()) return;
-    const { account, key, requestId } = this.row;
+    const { account, identity: { key }, requestId } = this.row;
     await this.#try(() =>
       this.deps.sql`
         delete from idempotent_answer
@@ -167,11 +186,16 @@ export class AnswerClaim {
     );
   }
 
-  #renew() {
-    const { account, key, requestId } = this.row;
-    return this.deps.sql`
-      update idempotent_answer set lease_until = now() + make_interval(secs => ${this.deps.leaseSeconds})
+  /** False: the right is lost. */
+  async #renew(): Promise<boolean> {
+    const { sql, leaseSeconds } = this.deps;
+    const { account, identity: { key }, requestId } = this.row;
+    const renewedAt = performance.now();
+    const { count } = await sql`
+      update idempotent_answer set lease_until = now() + make_interval(secs => ${leaseSeconds})
        where account_id = ${account} and key = ${key} and request_id = ${requestId}`;
+    if (count > 0) this.#leasedUntil = renewedAt + leaseSeconds * 1000;
+    return count > 0;
   }
 
   #end(): boolean {

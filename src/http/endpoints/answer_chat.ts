@@ -6,7 +6,6 @@ import { usableModel } from "../../platform/config/usable_model.ts";
 import type { ChatRequest } from "../../upstream/adapter.ts";
 import { type ChatDeps, completeChat } from "../../workflows/chat/complete_chat.ts";
 import type { ChatDialect } from "../../workflows/chat/dialect.ts";
-import { keepingDialect } from "../dialects/kept_answer.ts";
 import { ignoredHeader } from "../dialects/translated.ts";
 import { accountOf, type HttpContext, sendJson } from "../exchange.ts";
 import type { AnswersDeps } from "./answer_once.ts";
@@ -56,13 +55,12 @@ export async function answerChat(
     account: accountOf(c),
     model,
     request,
-    dialect: claim === null ? dialect : keepingDialect(dialect, claim),
+    dialect,
+    claim,
     tokenRate: { apiKey: caller!.key, perMinute: accountPlan!.rates.tokensPerMinute },
     requestBody: body,
     // A client that repeats its request is to find the answer, even if its connection broke.
-    ...(claim === null
-      ? { signal: c.req.raw.signal }
-      : { signal: new AbortController().signal, isDrained: true }),
+    signal: claim === null ? c.req.raw.signal : new AbortController().signal,
     logged: logged!,
   });
   const own = {

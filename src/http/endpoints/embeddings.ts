@@ -30,6 +30,7 @@ export function embeddings(
       tokenRate: { apiKey: caller!.key, perMinute: accountPlan!.rates.tokensPerMinute },
       // A client that repeats its request is to find the answer, even if its connection broke.
       signal: claim === null ? c.req.raw.signal : new AbortController().signal,
+      claim,
       logged: logged!,
     });
     const json = renderEmbeddings(model.id, made);

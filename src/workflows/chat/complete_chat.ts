@@ -1,4 +1,5 @@
 import type { Config, Model } from "../../platform/config/config.ts";
+import type { AnswerClaim } from "../../domain/idempotency/answers.ts";
 import type { RunningStreams } from "../../domain/accounts/running_streams.ts";
 import type { OpenHold } from "../../domain/ledger/hold.ts";
 import type { Ledger } from "../../domain/ledger/ledger.ts";
@@ -45,8 +46,8 @@ export interface ChatCall {
   requestBody: BodyReservation | null;
   /** Aborts when the client disconnects. */
   signal: AbortSignal;
-  /** The answer is made to its end even if the client disconnects. */
-  isDrained?: boolean;
+  /** Keeps the answer for repeats of the request. It is made to its end even if the client disconnects. */
+  claim: AnswerClaim | null;
   /** Its row of the request log. */
   logged: OpenRequest;
 }
@@ -114,6 +115,7 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
     const metered = await meter.total();
     const settleMs = deps.timing?.settleMs ?? CHAT_TIMING.settleMs;
     const charge = chargeFor(quote, upstream, metered, prepared.extras);
+    await call.claim?.confirm();
     const [{ taken }, json] = await Promise.all([
       traced(call.logged.span, "settle", () => hold.settle(charge, settleMs)),
       // A dialect may store its answer: both writes wait for the disk at the same time.
@@ -122,6 +124,8 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
     call.logged.tokens = metered.tokens;
     call.logged.charge = taken;
     reservation.settle(tokenCount(metered));
+    // Not before it is paid for: a repeat gets it for nothing.
+    await call.claim?.keep({ body: json, isStream: false });
     return { json, ignored: prepared.requestFor(upstream).ignored };
   } catch (error) {
     reservation.release();

@@ -1,3 +1,4 @@
+import type { AnswerClaim } from "../../domain/idempotency/answers.ts";
 import { ApiError } from "../../lib/api_error.ts";
 import { traced } from "../../platform/tracing/traced.ts";
 import type { ChatChunk } from "../../upstream/adapter.ts";
@@ -9,6 +10,7 @@ import type { ChatDeps, HeldChat, StreamAnswer } from "./complete_chat.ts";
 import type { AnswerWriter } from "./dialect.ts";
 import type { MeteredChat } from "../../model_types/chat.ts";
 import { chargeFor, tokenCount } from "./meter.ts";
+import { RecordedWriter } from "./recorded_writer.ts";
 import { relay } from "./relay.ts";
 
 export interface ChatTiming {
@@ -32,8 +34,6 @@ export const CHAT_TIMING: ChatTiming = {
 /** How often a running stream records its usage so far: what is billed if this process dies. */
 const CHECKPOINT_MS = 3_000;
 
-/** Why a stream ended early. */
-type StreamError = "upstream_timeout" | "upstream_failed" | "account_suspended";
 type Upstream = UpstreamResult<{ first: readonly ChatChunk[]; rest: ChunkStream }>;
 
 /** Calls an upstream with streaming. The stream settles the hold at its end. */
@@ -86,6 +86,8 @@ function givenUp(deadline: Deadline, cause: unknown): Error {
 /** A running stream: meters it, and settles it when it ends, fails or loses its client. */
 class StreamedChat {
   readonly #writer: AnswerWriter;
+  /** The same writer, if the answer is to be kept. */
+  readonly #recorded: RecordedWriter | null;
   readonly #checkpoints: ReturnType<typeof setInterval>;
   #usageWait: ReturnType<typeof setTimeout> | undefined;
   #isDisconnected = false;
@@ -103,7 +105,9 @@ class StreamedChat {
     call.requestBody?.keep();
     call.logged.beginStream();
     meter.imageTokens = prepared.imageTokensAt(upstream.upstream);
-    this.#writer = call.dialect.openStream(chat.heading);
+    const writer = call.dialect.openStream(chat.heading);
+    this.#recorded = call.claim === null ? null : new RecordedWriter(writer);
+    this.#writer = this.#recorded ?? writer;
     this.#watch = deps.streams.watch(call.account.id, (error) => {
       this.#stoppedBy = error;
       deadline.abort();
@@ -125,7 +129,10 @@ class StreamedChat {
       deadline: this.deadline.signal,
       unread: {
         ms: this.deps.timing?.unreadMs ?? CHAT_TIMING.unreadMs,
-        event: () => this.#errorEvent("upstream_timeout", "The response was not read in time."),
+        event: () =>
+          this.#writer.fail(
+            new ApiError("upstream_timeout", "The response was not read in time."),
+          ),
       },
       onChunk: (chunk) => meter.add(chunk),
       onEnd: () => this.#end(),
@@ -137,24 +144,32 @@ class StreamedChat {
   async #end(): Promise<string> {
     this.#stop();
     const metered = await this.#count();
+    const { claim } = this.chat.call;
+    const lost = claim === null ? null : await lostClaim(claim);
+    if (lost !== null) return await this.#giveUp(metered, lost);
     // A dialect may store its answer: both writes wait for the disk at the same time.
     const [text] = await Promise.all([
       this.#writer.end(metered.tokens),
       this.#settle(metered, null),
     ]);
+    // Not before it is paid for: a repeat gets it for nothing.
+    await claim?.keep({ body: this.#recorded!.text, isStream: true });
     return text;
   }
 
   async #fail(error: unknown): Promise<string> {
+    const failed = this.#stopFailed(error);
+    await this.#settle(await this.#count(), failed.code);
+    await this.chat.call.claim?.release();
+    return this.#writer.fail(failed);
+  }
+
+  /** Stops the stream; the result is for its client. */
+  #stopFailed(error: unknown): ApiError {
     if (this.deadline.signal.aborted) {
       // The total time is over, or the usage did not arrive after a disconnect: the upstream did not fail.
       this.#stop();
-      if (this.#stoppedBy !== null) {
-        await this.#settle(await this.#count(), "account_suspended");
-        return this.#writer.fail(this.#stoppedBy);
-      }
-      await this.#settle(await this.#count(), "upstream_timeout");
-      return this.#errorEvent(
+      return this.#stoppedBy ?? new ApiError(
         "upstream_timeout",
         "The response took too long. Ask for a shorter answer.",
       );
@@ -163,18 +178,28 @@ class StreamedChat {
       ? error
       : new UpstreamFailure("failed", "the stream failed", { cause: error });
     this.#stop(failure);
-    const isTimeout = failure.kind === "timeout";
-    await this.#settle(await this.#count(), isTimeout ? "upstream_timeout" : "upstream_failed");
-    return isTimeout
-      ? this.#errorEvent("upstream_timeout", "The model stopped responding. Try again.")
-      : this.#errorEvent("upstream_failed", "The model failed during its response. Try again.");
+    return failure.kind === "timeout"
+      ? new ApiError("upstream_timeout", "The model stopped responding. Try again.")
+      : new ApiError("upstream_failed", "The model failed during its response. Try again.");
+  }
+
+  /** Another request has made the answer: that one is charged. */
+  async #giveUp(metered: MeteredChat, lost: ApiError): Promise<string> {
+    const { call, hold, reservation } = this.chat;
+    reservation.settle(tokenCount(metered));
+    call.logged.tokens = metered.tokens;
+    // The sweeper releases it otherwise.
+    await hold.release().catch(() => undefined);
+    await call.claim?.release();
+    call.logged.endStream(lost.code);
+    return this.#writer.fail(lost);
   }
 
   /** Returns whether to read the stream to its end without the client. */
   #disconnect(): boolean {
     this.#isDisconnected = true;
     const { call } = this.chat;
-    if (call.isDrained || call.model.onDisconnect === "drain") return true;
+    if (call.claim !== null || call.model.onDisconnect === "drain") return true;
     if (this.chat.meter.isFinished) {
       // The provider sends its usage after the last token: worth a short wait.
       const { usageMs } = { ...CHAT_TIMING, ...this.deps.timing };
@@ -207,7 +232,7 @@ class StreamedChat {
   }
 
   /** Settles the usage, now or when the database is back; if that fails, the sweeper bills the last checkpoint. */
-  async #settle(metered: MeteredChat, errorCode: StreamError | null): Promise<void> {
+  async #settle(metered: MeteredChat, errorCode: string | null): Promise<void> {
     const { call, prepared, quote, hold, reservation } = this.chat;
     const { logged } = call;
     reservation.settle(tokenCount(metered));
@@ -225,8 +250,14 @@ class StreamedChat {
     }
     logged.endStream(this.#isDisconnected ? "client_disconnected" : errorCode);
   }
+}
 
-  #errorEvent(code: StreamError, message: string): string {
-    return this.#writer.fail(new ApiError(code, message));
+/** The error for a stream whose answer another request has made meanwhile; null also if that cannot be asked. */
+async function lostClaim(claim: AnswerClaim): Promise<ApiError | null> {
+  try {
+    await claim.confirm();
+    return null;
+  } catch (error) {
+    return error instanceof ApiError ? error : null;
   }
 }

@@ -69,6 +69,7 @@ Deno.test("a stream whose tokens cannot be counted is charged by their estimate"
       account: { id: "acc_1" },
       model: { id: "talk" },
       requestBody: null,
+      claim: null,
       signal: new AbortController().signal,
       logged: { attempts: [], span: null, beginStream() {}, endStream() {} },
       dialect: { openStream: () => ({ end: () => "" }) },

@@ -1,3 +1,4 @@
+import type { AnswerClaim } from "../../domain/idempotency/answers.ts";
 import type { Ledger } from "../../domain/ledger/ledger.ts";
 import type { Limiter } from "../../domain/limits/limiter.ts";
 import { costAttribution } from "../../domain/pricing/cost_attribution.ts";
@@ -36,6 +37,8 @@ export interface EmbeddingsCall {
   tokenRate: TokenRate;
   /** Aborts when the client disconnects. */
   signal: AbortSignal;
+  /** Keeps the answer for repeats of the request. */
+  claim: AnswerClaim | null;
   /** Its row of the request log. */
   logged: OpenRequest;
 }
@@ -95,6 +98,7 @@ export async function createEmbeddings(
     const tokens = believed ?? await estimateTokens(request.inputs);
     const usage = embeddingUsage(tokens, believed === null);
     const charge = chargeUsage(quote, usage, costAttribution(upstream, usage));
+    await call.claim?.confirm();
     const { taken } = await hold.settle(charge, SETTLE_MS);
     call.logged.tokens = { input: tokens, cachedInput: 0, output: 0, reasoning: 0 };
     call.logged.charge = taken;
