@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import type { AdminCaller } from "./admin/require_token.ts";
 import type { Caller } from "../domain/accounts/api_key_cache.ts";
-import type { AccountPlan, Config, ModelReader } from "../platform/config/config.ts";
+import type { AccountPlan, Config, Model, ModelReader } from "../platform/config/config.ts";
 import type { BodyReservation } from "../domain/limits/body_reservation.ts";
 import type { Allowance } from "../domain/limits/limiter.ts";
 import type { RequestBodies } from "../domain/limits/request_bodies.ts";
@@ -62,6 +62,11 @@ export interface CallingAccount {
   readonly allowsModel: ModelReader["allowsModel"];
   /** What its key spends is limited. */
   readonly hasKeyBudget: boolean;
+}
+
+/** The request log has the model's own id, as the receipt does, not the alias that the client sent. */
+export function logModel(c: HttpContext, { id }: Pick<Model, "id">): void {
+  if (c.env.logged !== null) c.env.logged.model = id;
 }
 
 /** The calling account, in an endpoint behind authentication. */

@@ -17,7 +17,7 @@ export type OfferedGroups = readonly (typeof USAGE_GROUPS)[number][];
 export const OWN_GROUPS: OfferedGroups = USAGE_GROUPS.filter((name) => name !== "account");
 
 /** More are no report, and each is a column. */
-const GROUPS_AT_ONCE = 4;
+const GROUPS_AT_ONCE = 6;
 const METADATA = /^metadata\.(.{1,64})$/s;
 
 /** `?group_by=` and the filters of a report, without its period. */

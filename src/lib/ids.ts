@@ -74,6 +74,8 @@ const VALUES = new Int8Array(128).fill(-1);
 for (const [value, digit] of [...ALPHABET].entries()) VALUES[digit.charCodeAt(0)] = value;
 const TIME_DIGITS = 10;
 const ID_DIGITS = 26;
+/** The last moment that is written with a year of four digits, as Postgres reads it. */
+const TIME_MAX = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /** The time in an id, in milliseconds; null for a text that is no id. */
 export function timeOfId(id: string): number | null {
@@ -102,15 +104,13 @@ function digitsAt(id: string): number {
 }
 
 function timeAt(id: string, at: number): number | null {
-  // A higher digit would be more than 48 bits.
-  if (valueAt(id, at) > 7) return null;
   let ms = 0;
   for (let digit = at; digit < at + TIME_DIGITS; digit++) {
     const value = valueAt(id, digit);
     if (value === -1) return null;
     ms = ms * 32 + value;
   }
-  return ms;
+  return ms <= TIME_MAX ? ms : null;
 }
 
 function valueAt(id: string, at: number): number {

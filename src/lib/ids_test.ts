@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { idPrefixAt, newId, timeOfId, timeOfIdPrefix } from "./ids.ts";
 
 Deno.test("an id has the time it was made at, to the millisecond", () => {
-  for (const ms of [0, 1, Date.now(), 2 ** 48 - 1]) assert.equal(timeOfId(newId("req", ms)), ms);
+  for (const ms of [0, 1, Date.now(), Date.UTC(9999, 11, 31, 23, 59, 59, 999)]) {
+    assert.equal(timeOfId(newId("req", ms)), ms);
+  }
 });
 
 Deno.test("a text that is no id has no time", () => {
@@ -13,6 +15,7 @@ Deno.test("a text that is no id has no time", () => {
     assert.equal(timeOfId(text), null, text);
   }
   assert.equal(timeOfId(id.replace("_0", "_8")), null, "beyond 48 bits");
+  assert.equal(timeOfId(newId("req", Date.UTC(10_000, 0))), null, "beyond the year 9999");
   assert.equal(timeOfId(id.replace("_00", "_0u")), null, "not a digit");
 });
 

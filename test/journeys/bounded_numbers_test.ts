@@ -106,6 +106,8 @@ test("400 for moments that no calendar or database has, wherever one is asked fo
     "+010000-01-01T00:00:00Z",
     "9999-12-31T23:59:59-23:59",
     "2026-13-01T00:00:00Z",
+    "2026-02-30T00:00:00Z",
+    "2026-02-01T00:00:00",
     "",
   ];
   for (const text of odd) {
@@ -132,6 +134,38 @@ test("400 for moments that no calendar or database has, wherever one is asked fo
       assert.equal(res.status, 400, `${path} ${text}: ${await res.clone().text()}`);
       assert.equal((await errorOf(res)).type, "invalid_request_error");
     }
+  }
+});
+
+test("an id of a year that no database has is unknown, wherever one is asked for", async () => {
+  await using gateway = await openGateway();
+  const digits = "7".padEnd(26, "z");
+  const paths = [
+    `/v1/requests?after=req_${digits}`,
+    `/v1/requests?id=req_${digits}`,
+    `/v1/requests/req_${digits}`,
+    `/v1/usage?after=req_${digits}`,
+    `/v1/usage/req_${digits}`,
+    `/v1/tasks/task_${digits}`,
+    `/v1/files/file_${digits}`,
+    `/v1/responses/resp_${digits}`,
+    `/v1/responses/resp_${digits}/input_items`,
+  ];
+  for (const path of paths) {
+    const res = await gateway.get(path);
+    assert.ok(res.status < 500, `${path}: ${await res.clone().text()}`);
+    await res.body?.cancel();
+  }
+  const operators = [
+    `/requests?after=req_${digits}`,
+    `/requests/req_${digits}`,
+    `/tasks?after=task_${digits}`,
+    `/audit?after=aud_${digits}`,
+  ];
+  for (const path of operators) {
+    const res = await gateway.admin("GET", path);
+    assert.ok(res.status < 500, `${path}: ${await res.clone().text()}`);
+    await res.body?.cancel();
   }
 });
 

@@ -85,6 +85,12 @@ Deno.test("a chat is a row with model, key, tokens, charge, times, user and meta
   assert.ok(Number(row.charge) > 0);
 });
 
+Deno.test("an alias is logged as the model that it names", async () => {
+  await using gateway = await openChatGateway();
+  const row = await rowOf(gateway, await gateway.chat("talk-latest", "Hello"));
+  assert.deepEqual([row.status, row.model], [200, "talk"]);
+});
+
 Deno.test("a stream's row has its tokens and its charge, and knows the first byte from the end", async () => {
   await using gateway = await openChatGateway();
   const res = await gateway.chat("slow", "Hello [[simulate: tokens=20]]", { stream: true });

@@ -7,7 +7,7 @@ import type { ChatRequest } from "../../upstream/adapter.ts";
 import { type ChatDeps, completeChat } from "../../workflows/chat/complete_chat.ts";
 import type { ChatDialect } from "../../workflows/chat/dialect.ts";
 import { ignoredHeader } from "../dialects/translated.ts";
-import { accountOf, type HttpContext, sendJson } from "../exchange.ts";
+import { accountOf, type HttpContext, logModel, sendJson } from "../exchange.ts";
 import type { AnswersDeps } from "./answer_once.ts";
 import { noticeHeaders } from "./retrieve_model.ts";
 import { STREAM_HEADERS } from "./stream_headers.ts";
@@ -19,6 +19,7 @@ export interface ChatEndpointDeps extends AnswersDeps {
 /** The chat model that a request of any dialect names. */
 export function chatModel(c: HttpContext, id: string): Model {
   const model = usableModel(c.env.config, accountOf(c), id);
+  logModel(c, model);
   if (model.type === "chat") return model;
   throw new ApiError(
     "capability_not_supported",

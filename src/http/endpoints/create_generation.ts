@@ -12,7 +12,7 @@ import {
 import { awaitTask } from "../../workflows/tasks/await_task.ts";
 import type { CreatedTask } from "../../workflows/tasks/create_task.ts";
 import type { GenerationBody } from "../../workflows/tasks/check_generation.ts";
-import { accountOf, type BodyEndpoint, type HttpContext, sendJson } from "../exchange.ts";
+import { accountOf, type BodyEndpoint, type HttpContext, logModel, sendJson } from "../exchange.ts";
 import { readPreferences } from "../prefer.ts";
 import { noticeHeaders } from "./retrieve_model.ts";
 import { type TaskEndpointDeps, toTaskJson } from "./tasks.ts";
@@ -138,7 +138,9 @@ export function callOf(
 
 /** The model, if this account may use it and the endpoint supports its type. */
 export function requestedModel(c: HttpContext, id: string, route: Route): Model {
-  return modelForRoute(c.env.config, accountOf(c), id, route);
+  const model = modelForRoute(c.env.config, accountOf(c), id, route);
+  logModel(c, model);
+  return model;
 }
 
 export function notReleased({ path }: Route): ApiError {

@@ -1,4 +1,5 @@
 import { ApiError } from "../../lib/api_error.ts";
+import { isMoment } from "../../lib/json_schema/request_ajv.ts";
 import { isStorableDate } from "../../lib/storable_date.ts";
 import { timeOfId } from "../../lib/ids.ts";
 import { archivedBefore } from "../../domain/ledger/archived.ts";
@@ -87,12 +88,16 @@ export function readPeriod(c: HttpContext): Period {
 export function readMoment(c: HttpContext, name: string): Date | undefined {
   const text = c.req.query(name);
   if (text === undefined) return undefined;
-  const date = new Date(/^\d{1,12}$/.test(text) ? Number(text) * 1000 : text);
-  if (!isStorableDate(date) || !/^\d{1,12}$|^\d{4}-\d\d-\d\d/.test(text)) {
-    const message = `${name} must be a date such as 2026-01-31T00:00:00Z, or Unix seconds.`;
-    throw new ApiError("invalid_value", message, { param: name });
-  }
-  return date;
+  const isUnix = /^\d{1,12}$/.test(text);
+  // A time without an offset would be read in the time zone of this machine.
+  const moment = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text;
+  const date = new Date(isUnix ? Number(text) * 1000 : moment);
+  if (isUnix ? isStorableDate(date) : isMoment(moment)) return date;
+  throw new ApiError(
+    "invalid_value",
+    `${name} must be a date such as 2026-01-31T00:00:00Z, with an offset, or Unix seconds.`,
+    { param: name },
+  );
 }
 
 /** Sends a statement as a file, page by page. */

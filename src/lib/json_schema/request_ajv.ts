@@ -19,7 +19,7 @@ export function requestAjv(options: { strictTypes?: boolean; allErrors?: boolean
 }
 
 /** The format alone accepts leap seconds and years that cannot be stored. */
-function isMoment(text: string): boolean {
+export function isMoment(text: string): boolean {
   const { validate } = addFormats.default.get("date-time") as { validate(text: string): boolean };
   return validate(text) && isStorableDate(new Date(text));
 }
