@@ -20,6 +20,9 @@ export class ArchiveInterrupted extends Error {
   override readonly name = "ArchiveInterrupted";
 }
 
+/** Thrown in the transaction that folds a month: returning from it would commit what it did so far. */
+class RowsChanged extends ArchiveInterrupted {}
+
 interface Claim {
   readonly month: Month;
   readonly fence: number;
@@ -145,50 +148,56 @@ async function forgetFiles(deps: ArchiveDeps, claim: Claim): Promise<void> {
 }
 
 async function foldRows(deps: ArchiveDeps, claim: Claim): Promise<void> {
-  const { month, fence } = claim;
+  try {
+    await deps.sql.begin((tx) => foldAndDrop(tx, claim));
+  } catch (error) {
+    if (error instanceof RowsChanged) await forgetFiles(deps, claim);
+    throw error;
+  }
+}
+
+async function foldAndDrop(
+  tx: postgres.TransactionSql,
+  { month, fence }: Claim,
+): Promise<void> {
   const tables = archiveTables(month);
   const unpartitioned = tables.filter((table) => table.unpartitioned !== undefined);
   const partitions = tables.filter((table) => table.unpartitioned === undefined)
     .map(({ relation }) => relation);
-  const isAsWritten = await deps.sql.begin(async (tx) => {
-    await tx.unsafe(`set local lock_timeout = '${LOCK_TIMEOUT}'`);
-    const claimed = await tx`
-      select from archive_month where month = ${month.day} and fence = ${fence} and archived_at is null
-         for update`;
-    if (claimed.length === 0 || !await lockPartitions(tx, partitions)) {
-      throw new ArchiveInterrupted("Another node archives this month");
-    }
-    if (!await matchFiles(tx, month, tables)) return false;
-    await tx`select ledger_fold_month(${month.day}::text::date, ${month.firstId}, ${month.endId})`;
-    await lockForDrop(tx, tables.map(({ relation }) => relation));
-    // A correction that came meanwhile is in no file.
-    if (!await matchFiles(tx, month, unpartitioned)) return false;
-    for (const table of unpartitioned) await deleteRows(tx, table);
-    await tx.unsafe(`drop table ${partitions.join(", ")}`);
-    await tx`
-      update archive_month set archived_at = now(), claimed_until = null where month = ${month.day}`;
-    return true;
-  });
-  if (isAsWritten) return;
-  await forgetFiles(deps, claim);
-  throw new ArchiveInterrupted("Rows of the month changed after they were written");
+  await tx.unsafe(`set local lock_timeout = '${LOCK_TIMEOUT}'`);
+  const claimed = await tx`
+    select from archive_month where month = ${month.day} and fence = ${fence} and archived_at is null
+       for update`;
+  if (claimed.length === 0 || !await lockPartitions(tx, partitions)) {
+    throw new ArchiveInterrupted("Another node archives this month");
+  }
+  await mustMatchFiles(tx, month, tables);
+  await tx`select ledger_fold_month(${month.day}::text::date, ${month.firstId}, ${month.endId})`;
+  await lockForDrop(tx, tables.map(({ relation }) => relation));
+  // A correction that came meanwhile is in no file.
+  await mustMatchFiles(tx, month, unpartitioned);
+  for (const table of unpartitioned) await deleteRows(tx, table);
+  await tx.unsafe(`drop table ${partitions.join(", ")}`);
+  await tx`
+    update archive_month set archived_at = now(), claimed_until = null where month = ${month.day}`;
 }
 
-/** Whether the rows are still those that the files have. */
-async function matchFiles(
+/** Throws unless the rows are still those that the files have. */
+async function mustMatchFiles(
   tx: postgres.TransactionSql,
   month: Month,
   tables: readonly ArchiveTable[],
-): Promise<boolean> {
+): Promise<void> {
   for (const table of tables) {
     const { rows, amount } = await sumRows(tx, table);
     const same = await tx`
       select from archive_file
        where month = ${month.day} and table_name = ${table.name} and rows = ${rows}::text::bigint
          and amount = ${amount}::text::numeric and sha256 is not null`;
-    if (same.length === 0) return false;
+    if (same.length === 0) {
+      throw new RowsChanged("Rows of the month changed after they were written");
+    }
   }
-  return true;
 }
 
 /** Waits a moment for statements that use the tables, and tries again while others go first. */
