@@ -14,6 +14,10 @@ export interface JournalFile {
 }
 
 const NAME = /^settlements-.*\.jsonl$/;
+/** Follows the name of a file that is being written. */
+const UNFINISHED = ".part";
+/** A living writer takes seconds, also on a slow disk. */
+const ABANDONED_MS = 600_000;
 const digits = z.string().regex(/^\d+$/);
 const Line = z.looseObject({
   op: z.enum(["settle", "charge"]),
@@ -23,14 +27,22 @@ const Line = z.looseObject({
   units: digits,
 });
 
-/** Writes a file of its own, durably: several threads may share the folder. */
+/**
+ * Writes a file of its own, durably: several threads may share the folder. It has another name until nothing is written
+ * to it any more, because a process that starts meanwhile takes what it finds for complete. What a full disk has taken
+ * of it gets its name too: the next start books it.
+ */
 export async function writeJournal(folder: string, items: readonly Item[]): Promise<JournalFile> {
   await Deno.mkdir(folder, { recursive: true });
   const path = newPath(folder);
-  using file = await Deno.open(path, NEW_FILE);
-  const bytes = encode(items);
-  for (let at = 0; at < bytes.length;) at += await file.write(bytes.subarray(at));
-  await file.sync();
+  using file = await Deno.open(path + UNFINISHED, NEW_FILE);
+  try {
+    const bytes = encode(items);
+    for (let at = 0; at < bytes.length;) at += await file.write(bytes.subarray(at));
+    await file.sync();
+  } finally {
+    await Deno.rename(path + UNFINISHED, path);
+  }
   // The name is durable when its folder is.
   using entry = await Deno.open(folder);
   await entry.sync();
@@ -41,10 +53,14 @@ export async function writeJournal(folder: string, items: readonly Item[]): Prom
 export function writeJournalSync(folder: string, items: readonly Item[]): string {
   Deno.mkdirSync(folder, { recursive: true });
   const path = newPath(folder);
-  using file = Deno.openSync(path, NEW_FILE);
-  const bytes = encode(items);
-  for (let at = 0; at < bytes.length;) at += file.writeSync(bytes.subarray(at));
-  file.syncSync();
+  using file = Deno.openSync(path + UNFINISHED, NEW_FILE);
+  try {
+    const bytes = encode(items);
+    for (let at = 0; at < bytes.length;) at += file.writeSync(bytes.subarray(at));
+    file.syncSync();
+  } finally {
+    Deno.renameSync(path + UNFINISHED, path);
+  }
   using entry = Deno.openSync(folder);
   entry.syncSync();
   return path;
@@ -60,21 +76,37 @@ function encode(items: readonly Item[]): Uint8Array {
   return new TextEncoder().encode(items.map((item) => JSON.stringify(item) + "\n").join(""));
 }
 
+/** The files that are complete, and those that a writer was killed over some time ago. */
 export function readJournals(folder: string): JournalFile[] {
   const journals: JournalFile[] = [];
   for (const name of namesIn(folder)) {
-    const path = join(folder, name);
-    const lines = Deno.readTextFileSync(path).split("\n").filter((line) => line !== "");
-    const items = lines.map(readLine).filter((item) => item !== null);
-    journals.push({
-      path,
-      items,
-      damaged: lines.length - items.length,
-      left: items.length,
-      failed: 0,
-    });
+    try {
+      const path = join(folder, name);
+      if (NAME.test(name)) journals.push(readJournal(path));
+      else if (isAbandoned(path)) journals.push(readJournal(finish(path)));
+    } catch (error) {
+      // Another thread of this machine has read and retired it meanwhile.
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    }
   }
   return journals;
+}
+
+function readJournal(path: string): JournalFile {
+  const lines = Deno.readTextFileSync(path).split("\n").filter((line) => line !== "");
+  const items = lines.map(readLine).filter((item) => item !== null);
+  return { path, items, damaged: lines.length - items.length, left: items.length, failed: 0 };
+}
+
+function isAbandoned(path: string): boolean {
+  const { mtime } = Deno.statSync(path);
+  return mtime !== null && Date.now() - mtime.getTime() > ABANDONED_MS;
+}
+
+function finish(unfinished: string): string {
+  const path = unfinished.slice(0, -UNFINISHED.length);
+  Deno.renameSync(unfinished, path);
+  return path;
 }
 
 /** Removes a file whose settlements are done; a file with settlements that failed or could not be read stays for the operator. */
@@ -90,7 +122,9 @@ export function retireJournal({ path, failed, damaged }: JournalFile): void {
 
 function namesIn(folder: string): string[] {
   try {
-    return [...Deno.readDirSync(folder)].map(({ name }) => name).filter((name) => NAME.test(name));
+    return [...Deno.readDirSync(folder)].map(({ name }) => name).filter((name) =>
+      NAME.test(name.endsWith(UNFINISHED) ? name.slice(0, -UNFINISHED.length) : name)
+    );
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return [];
     throw error;
