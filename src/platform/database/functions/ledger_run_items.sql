@@ -227,10 +227,8 @@ begin
         b := array_position(budget_key, item.key_id);
         if owed > 0 then
           result.outcome := 'insufficient';
-          result.retry_ms := case when item.shares is null
-            then ledger_recall_for(item.account_id, at, item.kind, item.num, item.den, item.units, item.scale,
-                                   covered, paid)
-            else ledger_recall_for(item.account_id, at, null, owed + paid, 1, 0, item.scale, 0, paid) end;
+          result.retry_ms := ledger_recall_for(item.account_id, at, item.kind, item.num, item.den, item.units,
+                                               item.scale, covered, paid, item.shares);
         elsif paid > 0 and paid > budget_left[b] then
           result.outcome := 'over_budget';
           result.budget_left := greatest(0, budget_left[b]);
