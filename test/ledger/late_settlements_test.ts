@@ -78,6 +78,26 @@ Deno.test(
   },
 );
 
+Deno.test(
+  "quota that a late settlement returns to a plan that was replaced expires",
+  STRICT,
+  async () => {
+    await using ledger = await openLedger({ clock: START });
+    const { account } = ledger;
+    await ledger.setPlan("team"); // 5,000 tokens
+    const asked = { account, amount: "1", units: 5_000, kind: "text", ttlSeconds: 60 } as const;
+    const hold = (await ledger.hold(asking(asked))).keep();
+    await hold.checkpoint(costing("1", 5_000));
+    await ledger.setClock(LATER);
+    await ledger.sweep();
+    await ledger.setPlan("pro"); // 1,000
+    const { quota } = await hold.settle(costing("0.2", 1_000));
+    assert.equal(quota, 1_000n);
+    assert.equal((await ledger.balance()).quotas.text, 1_000);
+    await ledger.mustBeSound();
+  },
+);
+
 Deno.test("daily usage has a late settlement once, with its final amount", STRICT, async () => {
   await using ledger = await openLedger({ cash: "10", clock: START });
   const { account } = ledger;

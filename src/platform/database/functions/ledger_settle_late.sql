@@ -57,7 +57,11 @@ begin
          array_agg(0::numeric), array_agg(0::numeric), (array_agg(carry) filter (where source = 'cash'))[1]
     into bucket_id, bucket_unit, bucket_ended, bucket_usable, extra, change, new_carry
     from (select p.*, coalesce(b.back, 0) as back,
-                 p.ended_at is not null or coalesce(p.ends_at <= at, false) as is_over
+                 p.ended_at is not null or coalesce(p.ends_at <= at, false)
+                   -- The end of a quota of which nothing was left is not written down.
+                   or p.source = 'quota' and p.id not like (
+                     select '%:' || number || '.' || month from plan_term
+                      where account_id = h.account_id and ended_at is null) as is_over
             from balance_bucket p
             left join (select bucket, sum(taken) as back from unnest(h.allocations, h.taken) as l (bucket, taken)
                         group by bucket) b on b.bucket = p.id
