@@ -1,6 +1,6 @@
 -- Books the usual charges of a ledger_run all at once: those whose price fits into what their request has drawn from
--- the cash of a reserve. Others are left out of the result, and all of them if one was booked before; ledger_run
--- handles those one by one. `charges` are rows with what differs between requests; `groups` has the rest.
+-- the cash of a reserve. Others are left out of the result, and all of them if one was booked before, or is so old that
+-- its receipt may be archived; ledger_run handles those one by one. `charges` are rows with what differs between requests; `groups` has the rest.
 --
 -- Prices are rounded half up together with the differences that rounding left from earlier charges: an account's sum is
 -- rounded after each charge, and a charge is the difference to the sum before it.
@@ -26,7 +26,8 @@ declare
 begin
   select min(id collate "C"), max(id collate "C"), array_agg(id) into first, last, ids from unnest(charges);
   if exists (select from hold where id = any (ids))
-    or (select id from receipt where id = any (ids) and id between first and last order by id limit 1) is not null then
+    or (select id from receipt where id = any (ids) and id between first and last order by id limit 1) is not null
+    or ledger_time_of(first) < at - interval '1 month' then
     return;
   end if;
   return query

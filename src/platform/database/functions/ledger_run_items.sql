@@ -148,7 +148,10 @@ begin
 
     is_drawn := false;
     if item.op = 'charge' then
-      if item.hold_id is null and bucket_account[first] = item.account_id then
+      -- One of an archived month is unknown: it may have been booked before. No month is archived before it is a month
+      -- old, which spares the others the look. The receipts were looked for first: none is archived since.
+      if item.hold_id is null and bucket_account[first] = item.account_id
+        and (ledger_time_of(item.id) >= at - interval '1 month' or not ledger_is_archived(item.id)) then
         is_drawn := true;
         item.hold_id := item.id;
         item.hold_account := item.account_id;
