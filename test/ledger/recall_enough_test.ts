@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { holdItem, type HoldRequest } from "../../src/domain/ledger/hold.ts";
-import { runItem } from "../../src/domain/ledger/item.ts";
+import { type Outcome, runItem, runLate } from "../../src/domain/ledger/item.ts";
+import { settleItem } from "../../src/domain/ledger/settle.ts";
 import type { QuotaShare } from "../../src/domain/pricing/quote.ts";
 import { fraction } from "../../src/lib/money.ts";
+import type { Queries } from "../../src/platform/database/database.ts";
 import type { UsageKind } from "../../src/model_types/usage.ts";
 import { isShort } from "../helpers/ledger_looks.ts";
-import { asking, openLedger, type TestLedger } from "../helpers/open_ledger.ts";
+import { asking, costing, openLedger, type TestLedger } from "../helpers/open_ledger.ts";
 import { propertyRuns } from "../helpers/property_runs.ts";
 import { openReserveNodes } from "../helpers/reserve_nodes.ts";
 
@@ -115,6 +117,74 @@ Deno.test(
     assert.ok(waited > 5, `${waited} of them waited`);
   },
 );
+
+const undone = new Error("What was tried is undone");
+
+/** What would be answered; nothing of it stays. */
+async function answerOf(
+  { sql }: TestLedger,
+  ask: (sql: Queries) => Promise<Outcome>,
+): Promise<Outcome> {
+  let answer: Outcome | undefined;
+  await assert.rejects(
+    sql.begin(async (tx) => {
+      answer = await ask(tx);
+      throw undone;
+    }),
+    undone,
+  );
+  return answer!;
+}
+
+for (const isLate of [false, true]) {
+  Deno.test(
+    `a ${
+      isLate ? "late " : ""
+    }settlement records a shortfall only if it would also with all that is reserved`,
+    STRICT,
+    async () => {
+      await using ledger = await openLedger({ cash: "1", clock: "2026-01-31T12:00:00Z" });
+      const { sql, account } = ledger;
+      let waited = 0;
+      const property = fc.asyncProperty(
+        fc.record({
+          reserved,
+          cash: fc.nat(20),
+          asked: oneKind,
+          held: cents,
+          used: fc.nat(1_500),
+          cost: cents,
+        }),
+        async ({ reserved, cash, asked, held, used, cost }) => {
+          await refill(ledger, cash);
+          const request = { ...asking({ account, amount: held, ...asked }), beyondHold: true };
+          const { outcome } = await runItem(sql, holdItem(request, 6));
+          if (outcome !== "held") return;
+          if (isLate) {
+            await sql`update hold set expires_at = ledger_now()`;
+            await sql`select ledger_sweep_holds(10)`;
+          }
+          await reserve(ledger, reserved);
+          const item = settleItem(request.id, costing(cost, used), account);
+          const settle = (tx: Queries) =>
+            isLate ? runLate(tx, item, true) : runItem(tx, { ...item, may_wait: true });
+          const first = await answerOf(ledger, settle);
+          await returnReserves(ledger);
+          const { shortfall } = await answerOf(ledger, settle);
+          const waits = first.outcome === "insufficient";
+          if (waits) waited++;
+          if (!waits && Number(first.shortfall) > 0) assert.ok(Number(shortfall) > 0);
+          // What money was held for before a sweep, quota does not pay for.
+          if (waits && !isLate) assert.equal(Number(shortfall), 0);
+          await sql`delete from hold`;
+          await sql`update balance_bucket set frozen = 0`;
+        },
+      );
+      await fc.assert(property, propertyRuns(150));
+      assert.ok(waited > 5, `${waited} of them waited`);
+    },
+  );
+}
 
 function withoutGaps(asked: Record<string, [number, string] | undefined>): Shares {
   return Object.fromEntries(Object.entries(asked).filter(([, given]) => given !== undefined));

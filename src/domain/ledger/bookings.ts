@@ -51,22 +51,26 @@ export class Bookings {
 
   /** A hold that a sweeper has resolved meanwhile is settled anyway; that corrects the receipt. */
   async settle(item: Item, onBooked?: (outcome: Outcome) => void): Promise<Resolution> {
-    const outcome = await this.#settle(item);
+    const outcome = await this.#waitForReserved(item, (mayWait) => {
+      item.may_wait = mayWait;
+      return this.run(item);
+    });
     onBooked?.(outcome);
     const resolution = this.read(outcome);
     if (resolution.isFirst || resolution.state === "released") return resolution;
-    return this.read(await runLate(this.options.database.sql, item));
+    const { sql } = this.options.database;
+    return this.read(await this.#waitForReserved(item, (mayWait) => runLate(sql, item, mayWait)));
   }
 
-  async #settle(item: Item): Promise<Outcome> {
-    item.may_wait = true;
-    const account = item.account_id ?? item.id;
-    const outcome = await this.reservedRetry.run(account, () => this.run(item), {
+  /** Settles in any case: when it has waited long enough, with a shortfall. */
+  async #waitForReserved(
+    { account_id, id }: Item,
+    settle: (mayWait: boolean) => Promise<Outcome>,
+  ): Promise<Outcome> {
+    const outcome = await this.reservedRetry.run(account_id ?? id, () => settle(true), {
       limitMs: SHORTFALL_WAIT_MS,
     });
-    if (outcome.outcome !== "insufficient") return outcome;
-    item.may_wait = false;
-    return await this.run(item);
+    return outcome.outcome === "insufficient" ? await settle(false) : outcome;
   }
 
   read(outcome: Outcome): Resolution {

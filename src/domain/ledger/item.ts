@@ -116,9 +116,12 @@ export async function runItem(sql: Queries, item: Item): Promise<Outcome> {
   return (await runItems(sql, [item]))[0]!;
 }
 
-/** Settles a hold that a sweeper has resolved; of any other hold the outcome is `already`. */
-export async function runLate(sql: Queries, item: Item): Promise<Outcome> {
-  const doc = JSON.stringify({ n: 0, ...item });
+/**
+ * Settles a hold that a sweeper has resolved; of any other hold the outcome is `already`. With `mayWait`: rather than record
+ * a shortfall, answer that what is only reserved would be enough.
+ */
+export async function runLate(sql: Queries, item: Item, mayWait = false): Promise<Outcome> {
+  const doc = JSON.stringify({ n: 0, ...item, may_wait_late: mayWait });
   return (await sql<Outcome[]>`select * from ledger_settle_late(${doc}::text::json)`)[0]!;
 }
 

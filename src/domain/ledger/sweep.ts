@@ -44,12 +44,15 @@ async function sweepHolds(
   onExceeded: (resolution: Resolution) => void,
 ): Promise<number> {
   const outcomes = await sql<Outcome[]>`select * from ledger_sweep_holds(${BATCH_SIZE})`;
+  let waiting = 0;
   for (const outcome of outcomes) {
+    if (outcome.outcome === "insufficient") waiting++;
     if (outcome.outcome !== "resolved") continue;
     const resolution = readResolution(outcome);
     if (resolution.isBeyondHold) onExceeded(resolution);
   }
-  return outcomes.length;
+  // Those that wait for what is only reserved would be found again at once.
+  return outcomes.length - waiting;
 }
 
 async function repeat(step: () => Promise<number>): Promise<number> {

@@ -64,6 +64,19 @@ Deno.test("a sweep reports the holds that came to more than was held", async () 
   assert.deepEqual(exceeded, ["beyond"]);
 });
 
+Deno.test("a sweep leaves holds that wait for what is only reserved to the next one", async () => {
+  const { sql, calls } = answering({
+    ledger_sweep_holds: () => [
+      ...Array.from({ length: BATCH - 1 }, () => outcome({})),
+      outcome({ outcome: "insufficient", retry_ms: 6_000, allocations: null, held: null }),
+    ],
+    ledger_sweep_buckets: counting(),
+    ledger_sweep_plans: counting(),
+  });
+  assert.equal((await sweepLedger(sql, () => {})).holds, BATCH - 1);
+  assert.equal(calls.filter((name) => name === "ledger_sweep_holds").length, 1);
+});
+
 /** A loop in fake time; `pings` says what becomes of its first statement in each round. */
 function runLoop(pings: (() => unknown)[] = [], due: { buckets?: number; plans?: number } = {}) {
   const time = fakeTime();

@@ -313,7 +313,8 @@ begin
             from ledger_settle_mixed(item.num, item.den, item.units, h, first, cash, bucket_id, bucket_unit,
                                      bucket_remaining, bucket_frozen, bucket_ended, bucket_carry[cash], item.shares);
           if item.may_wait and mixed.unpaid > 0 then
-            result.retry_ms := ledger_recall_for(item.account_id, at, null, mixed.unpaid, 1, 0, item.hold_scale, 0, 0);
+            result.retry_ms := ledger_recall_unpaid(item.account_id, at, item.hold_kind, item.num, item.den, item.units,
+                                                    item.hold_scale, mixed.unpaid);
             if result.retry_ms is not null then
               result.outcome := 'insufficient';
               return next result;

@@ -1,6 +1,7 @@
 -- Settles a hold that a sweeper has resolved, as if the sweeper had not: computes the settlement anew with what the
 -- sweeper took returned, books the difference, and writes a receipt that replaces the sweeper's. What the account has
--- spent meanwhile is a shortfall. Repeating it changes nothing.
+-- spent meanwhile is a shortfall. Repeating it changes nothing. With `may_wait_late`, and if what is only reserved could
+-- pay the rest, that is recalled and nothing is booked: insufficient, with retry_ms.
 -- Locks the account's wallet, then like usage_remove.
 create or replace function ledger_settle_late(doc json) returns setof ledger_outcome
 language plpgsql
@@ -148,6 +149,15 @@ begin
     end loop;
   end if;
   unpaid := owed - paid;
+  -- Not the item's own may_wait: nodes of earlier builds send that too, and know no such answer.
+  if (doc ->> 'may_wait_late')::boolean and wanted > 0 then
+    result := row(item.n, h.id, 'insufficient');
+    result.retry_ms := ledger_recall_unpaid(h.account_id, at, h.kind, item.num, item.den, item.units, h.scale, wanted);
+    if result.retry_ms is not null then
+      return next result;
+      return;
+    end if;
+  end if;
 
   for k in 1 .. cash loop
     if extra[k] > 0 then
