@@ -245,6 +245,14 @@ export type SpeechRequest = {
    */
   speed?: number;
   /**
+   * Your own id of the end user, which the receipt keeps. Not sent to providers.
+   */
+  user?: string;
+  /**
+   * Your own names and values, which the receipt keeps: up to 16 names of up to 64 characters, with values of up to 512. Not sent to providers.
+   */
+  metadata?: Record<string, unknown>;
+  /**
    * Public https URL that gets an event when the task ends, instead of the account's webhook endpoints.
    */
   callback_url?: string;
@@ -267,6 +275,14 @@ export type AvatarRequest = {
    * One of the model's aspect_ratios. Default: the first.
    */
   aspect_ratio?: string;
+  /**
+   * Your own id of the end user, which the receipt keeps. Not sent to providers.
+   */
+  user?: string;
+  /**
+   * Your own names and values, which the receipt keeps: up to 16 names of up to 64 characters, with values of up to 512. Not sent to providers.
+   */
+  metadata?: Record<string, unknown>;
   /**
    * Public https URL that gets an event when the task ends, instead of the account's webhook endpoints.
    */
@@ -596,6 +612,14 @@ export type DramaRequest = {
    */
   business_id?: string;
   /**
+   * Your own id of the end user, which the receipt keeps. Not sent to providers.
+   */
+  user?: string;
+  /**
+   * Your own names and values, which the receipt keeps: up to 16 names of up to 64 characters, with values of up to 512. Not sent to providers.
+   */
+  metadata?: Record<string, unknown>;
+  /**
    * Public https URL that gets an event when the task ends, instead of the account's webhook endpoints. One of the two is required for stage video and for all stages.
    */
   callback_url?: string;
@@ -627,6 +651,10 @@ export type EmbeddingsRequest = {
    * Your own id of the end user.
    */
   user?: string;
+  /**
+   * Your own names and values, which the receipt keeps: up to 16 names of up to 64 characters, with values of up to 512. Not sent to providers.
+   */
+  metadata?: Record<string, unknown>;
 };
 
 export type ImageRequest = {
@@ -686,9 +714,13 @@ export type ImageRequest = {
    */
   output_compression?: number;
   /**
-   * Your own id of the end user, which receipts keep.
+   * Your own id of the end user, which the receipt keeps. Not sent to providers.
    */
   user?: string;
+  /**
+   * Your own names and values, which the receipt keeps: up to 16 names of up to 64 characters, with values of up to 512. Not sent to providers.
+   */
+  metadata?: Record<string, unknown>;
   /**
    * Public https URL that gets an event when the task ends, instead of the account's webhook endpoints.
    */
@@ -1015,6 +1047,14 @@ export type VideoRequest = {
    * @maxItems 32
    */
   input_images?: string[];
+  /**
+   * Your own id of the end user, which the receipt keeps. Not sent to providers.
+   */
+  user?: string;
+  /**
+   * Your own names and values, which the receipt keeps: up to 16 names of up to 64 characters, with values of up to 512. Not sent to providers.
+   */
+  metadata?: Record<string, unknown>;
   /**
    * Public https URL that gets an event when the task ends, instead of the account's webhook endpoints.
    */

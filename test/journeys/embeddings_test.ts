@@ -106,6 +106,7 @@ Deno.test("fields that other clients send are left out and named, and null is ab
   const res = await gateway.embed({
     input: "Hello",
     user: "someone",
+    metadata: { team: "red" },
     dimensions: null,
     encoding_format: null,
     input_type: "query",
@@ -114,7 +115,8 @@ Deno.test("fields that other clients send are left out and named, and null is ab
   assert.equal(res.status, 200, await res.clone().text());
   assert.equal(res.headers.get("x-ignored-fields"), "input_type, truncate");
   await res.body?.cancel();
-  assert.equal((await gateway.receipt(res)).user, "someone");
+  const { user, metadata } = await gateway.receipt(res);
+  assert.deepEqual([user, metadata], ["someone", { team: "red" }]);
   const plain = await gateway.embed({ model: "embed-latest", input: "Hello" });
   assert.equal(plain.headers.get("x-ignored-fields"), null);
   assert.equal((await plain.json()).model, "embed", "an alias is answered with the model's id");
