@@ -38,7 +38,7 @@ export class Bookings {
     this.#batch = openBatch(options.database.sql, options.logRows);
     this.reservedRetry = new ReservedRetry(options.database.sql);
     this.pending = new PendingSettlements({
-      settle: (item) => this.settle(item),
+      settle: (item) => item.op === "void" ? this.#void(item) : this.settle(item),
       drop: (id) => options.renewer.delete(id),
       ...options.pending,
     });
@@ -81,6 +81,20 @@ export class Bookings {
     return resolution;
   }
 
+  /**
+   * For a settlement that failed and whose client gets an error: it may have reached the database all the same, or reach
+   * it later. As soon as the database is back the request is made to cost nothing.
+   */
+  giveUp(item: Item): void {
+    this.pending.add({ ...item, op: "void" });
+  }
+
+  async #void(item: Item): Promise<void> {
+    const { isFirst, state } = this.read(await this.run(withoutCharge(item)));
+    if (isFirst || state !== "settled") return;
+    await runLate(this.options.database.sql, item);
+  }
+
   /** Settles now, or hands the settlement of a response that the client has to `pending`. */
   async settleDelivered(
     itemOf: () => Item,
@@ -97,6 +111,15 @@ export class Bookings {
   }
 }
 
+/** The same request, which costs nothing. */
+function withoutCharge(item: Item): Item {
+  // Without a time it is the settlement of a hold.
+  if (item.begun_at === undefined) return releaseItem(item.id, item.account_id);
+  const free: Item = { ...item, op: "charge" };
+  for (const field of ["num", "den", "units", "usage", "upstream", "cost"] as const) delete free[field];
+  return free;
+}
+
 /** Resolves holds that stand in the database. */
 export function holdResolver(bookings: Bookings, renewer: HoldRenewer): Resolver {
   const resolver: Resolver = {
@@ -106,6 +129,7 @@ export function holdResolver(bookings: Bookings, renewer: HoldRenewer): Resolver
         return await retryFor(waitMs, error, () => resolver.settle(id, charge, account));
       } catch (error) {
         renewer.delete(id);
+        bookings.giveUp(settleItem(id, charge, account));
         throw error;
       }
     },

@@ -57,6 +57,7 @@ export class DrawnRequest implements Resolver {
       return await retryFor(waitMs, error, () => this.settle(id, charge));
     } catch (error) {
       this.#end(null);
+      this.deps.bookings.giveUp(this.#chargeItem(charge));
       throw error;
     }
   }

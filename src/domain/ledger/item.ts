@@ -8,7 +8,8 @@ import { chargeRows, isUsualCharge, NO_CHARGES } from "./charge_rows.ts";
 
 /** One operation on one hold; `ledger_run` takes many. Amounts are strings: JSON has no integers. */
 export interface Item {
-  op: "hold" | "settle" | "release" | "checkpoint" | "charge";
+  /** `void` takes a settlement back, see `Bookings.giveUp`. */
+  op: "hold" | "settle" | "release" | "checkpoint" | "charge" | "void";
   id: string;
   account_id?: string | undefined;
   num?: string;

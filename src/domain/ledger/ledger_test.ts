@@ -103,6 +103,7 @@ Deno.test("every way to resolve a hold ends its renewal", async () => {
   assert.equal(await renewed(failing(wrong, again)), 0);
   assert.equal(await renewed(failing(wrong, () => ledger.settleDelivered("req_1", CHARGE))), 0);
   assert.equal(await renewed(failing(wrong, () => ledger.settle("req_1", CHARGE))), 1, "not yet");
+  await ledger.pending[Symbol.asyncDispose]();
 });
 
 Deno.test("a settlement beyond its hold is told, the first time", async () => {

@@ -20,7 +20,7 @@ const UNFINISHED = ".part";
 const ABANDONED_MS = 600_000;
 const digits = z.string().regex(/^\d+$/);
 const Line = z.looseObject({
-  op: z.enum(["settle", "charge"]),
+  op: z.enum(["settle", "charge", "void"]),
   id: z.string(),
   num: digits,
   den: digits,

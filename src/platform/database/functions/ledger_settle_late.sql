@@ -2,6 +2,8 @@
 -- sweeper took returned, books the difference, and writes a receipt that replaces the sweeper's. What the account has
 -- spent meanwhile is a shortfall. Repeating it changes nothing. With `may_wait_late`, and if what is only reserved could
 -- pay the rest, that is recalled and nothing is booked: insufficient, with retry_ms.
+-- An item with the op `void` takes a settlement back whose request was answered with an error, because nothing was known
+-- of its settlement: its receipt is replaced by one that costs nothing. It has the amounts of that settlement.
 -- Locks the account's wallet, then like usage_remove.
 create or replace function ledger_settle_late(doc json) returns setof ledger_outcome
 language plpgsql
@@ -13,6 +15,7 @@ declare
   at         timestamptz;
   h          receipt;
   batch_id   uuid := gen_random_uuid();
+  is_void    boolean;
   -- The account's balance buckets in the order of use.
   bucket_id     text[];
   bucket_unit   text[];
@@ -46,12 +49,21 @@ begin
   end if;
   perform ledger_lock_wallets(array[h.account_id]);
   select * into h from ledger_find_receipts(array[item.id]); -- as it is under the lock
-  if h.ended_by is distinct from 'sweeper' then
+  is_void := item.op = 'void';
+  if is_void and (h.state <> 'settled' or h.ended_by is not null)
+    or not is_void and h.ended_by is distinct from 'sweeper' then
     result := row(item.n, h.id, 'already', h.state, h.allocations, h.held, h.taken, h.shortfall, h.account_id);
     return next result;
     return;
   end if;
   at := ledger_now();
+  if is_void then
+    h.checkpoint := jsonb_build_object('num', item.num, 'den', item.den, 'units', item.units);
+    item.num := 0;
+    item.usage := null;
+    item.upstream := null;
+    item.cost := null;
+  end if;
 
   select array_agg(id), array_agg(unit), array_agg(is_over),
          array_agg(case when is_over then back else remaining - frozen + back end),
@@ -71,7 +83,7 @@ begin
   cash := cardinality(bucket_id);
   new_taken := array_fill(0::numeric, array[cardinality(h.allocations)]);
 
-  -- Undo what the checkpoint's settlement left to the account's next charge.
+  -- Undo what the earlier settlement left to the account's next charge.
   for slot in 1 .. cardinality(h.allocations) loop
     if h.allocations[slot] like 'quota:%' then
       covered := covered + h.taken[slot]::bigint;
@@ -231,7 +243,7 @@ begin
   h.allocations := coalesce(h.allocations, '{}');
   h.held := coalesce(h.held, '{}');
   h.taken := coalesce(h.taken, '{}');
-  h.state := 'settled';
+  h.state := case when is_void then 'released' else 'settled' end;
   h.shortfall := unpaid;
   h.usage := item.usage;
   h.upstream := item.upstream;
@@ -241,6 +253,6 @@ begin
   h.ended_by := 'late';
   h.batch := batch_id;
   insert into receipt_correction select h.*;
-  result := row(item.n, h.id, 'resolved', 'settled', h.allocations, h.held, h.taken, unpaid, h.account_id);
+  result := row(item.n, h.id, 'resolved', h.state, h.allocations, h.held, h.taken, unpaid, h.account_id);
   return next result;
 end $$;
