@@ -75,6 +75,13 @@ Deno.test("a gateway killed in mid-stream leaves a hold that the next one settle
       assert.ok(receipt.usage.output_tokens > 20, JSON.stringify(receipt.usage));
       assert.equal(receipt.usage.estimated, true);
       assert.ok(Number(receipt.settled) > 0);
+      const { status, error_code, endpoint, model, charge } =
+        await (await fetch(`${second.address}/v1/requests/${requestId}`, {
+          headers: { authorization: `Bearer ${key}` },
+        })).json();
+      assert.deepEqual([status, error_code, endpoint, model, charge], [
+        ...[200, "gateway_stopped", "chat", "slow", receipt.settled],
+      ]);
       break;
     }
     assert.equal(receipt.status, "open");

@@ -49,6 +49,11 @@ Deno.test(
     const swept = await receipts();
     assert.deepEqual(swept.map(({ status }) => status), ["settled", "expired"]);
     assert.ok(swept[0].usage.output_tokens < 300, "by its checkpoint");
+    const rows = async () =>
+      (await database.sql<{ status: number; error_code: string | null }[]>`
+        select status, error_code from request where id = any(${ids}) order by created_at`)
+        .map(({ status, error_code }) => [status, error_code]);
+    assert.deepEqual(await rows(), [[200, "gateway_stopped"], [503, "gateway_stopped"]]);
     paused.process.signal("SIGCONT");
     const texts = await Promise.all([restOfLong(), restOfShort()]);
     for (const text of texts) assert.match(text, /data: \[DONE\]/);
@@ -63,6 +68,9 @@ Deno.test(
       ]),
       [["settled", 300, undefined, "0.30"], ["settled", 100, undefined, "0.10"]],
     );
+    await until("the node has written its own rows instead", async () => {
+      return JSON.stringify(await rows()) === "[[200,null],[200,null]]";
+    }, 30);
     const { data } = await other.get(key, "/v1/usage");
     assert.deepEqual(data.map(({ id }: Json) => id).sort(), ids.toSorted());
     const balance = await other.get(key, "/v1/balance");

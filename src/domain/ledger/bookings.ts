@@ -116,7 +116,9 @@ function withoutCharge(item: Item): Item {
   // Without a time it is the settlement of a hold.
   if (item.begun_at === undefined) return releaseItem(item.id, item.account_id);
   const free: Item = { ...item, op: "charge" };
-  for (const field of ["num", "den", "units", "usage", "upstream", "cost"] as const) delete free[field];
+  for (const field of ["num", "den", "units", "usage", "upstream", "cost"] as const) {
+    delete free[field];
+  }
   return free;
 }
 

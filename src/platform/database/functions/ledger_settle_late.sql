@@ -234,6 +234,9 @@ begin
   end if;
 
   perform usage_remove(h);
+  -- Its node was paused and not dead: it writes the row itself.
+  delete from request
+   where created_at = request_begun_at(h.request_id) and id = h.request_id and error_code = 'gateway_stopped';
 
   -- Allocations beyond the hold that are not needed any more.
   select array_agg(bucket order by n), array_agg(held order by n), array_agg(taken order by n)
