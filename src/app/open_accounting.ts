@@ -52,6 +52,7 @@ export function openAccounting(
     },
     pending: { folder: onDeploy ? undefined : join(dataDir, "settlements"), log },
   });
+  cluster.onChange((topic, key) => topic === "api_key" ? ledger.keyChanged(key) : undefined);
   ledger.pending.replay();
   const sweeper = startSweepLoop(database.sql, { renew: ledger.renew, onExceeded, log });
   return {

@@ -170,6 +170,31 @@ Deno.test({
   },
 });
 
+Deno.test({
+  name:
+    "a budget that is set while chats of its key draw from reserves counts them before it is answered",
+  ...ON_SERVER,
+  async fn() {
+    await using opened = await openNodes(2);
+    const { nodes, first } = opened;
+    const { sql } = first.gateway.database;
+    await warm(nodes);
+    const key = await createKey(first);
+    const slow = nodes.map((node) =>
+      statusOf(chat(node, key, { content: "Hello [[simulate: latency=2s]]" }))
+    );
+    await new Promise((resume) => setTimeout(resume, 500));
+    assert.equal((await sql`select from hold`).length, 0, "both have drawn");
+    await setBudget(first, key.id, { amount: "2", period: "total" });
+    const { amount, held } = await spendOf(nodes[1]!, key);
+    assert.deepEqual([amount, held], ["0.00", "2.00"]);
+    for (const node of nodes) assert.equal(await statusOf(chat(node, key)), 402);
+    assert.deepEqual(await Promise.all(slow), [200, 200]);
+    assert.equal((await spendOf(first, key)).amount, "2.00");
+    await first.verify();
+  },
+});
+
 Deno.test("a chat without a limit of its own is limited to what the budget covers; one with a limit is 402", async () => {
   await using gateway = await openChatGateway();
   const key = await createKey(gateway, { budget: { amount: "1", period: "week" } });

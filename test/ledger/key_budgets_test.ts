@@ -205,6 +205,42 @@ Deno.test("ledger verify finds a key whose spend is not that of its receipts", a
   );
 });
 
+Deno.test("a budget that is set while requests of its key draw from reserves counts them, on every node", async () => {
+  await using nodes = await openReserveNodes(2);
+  const { sql } = nodes;
+  const account = await nodes.newAccount("1000");
+  const { id: key } = await createKey(sql, account, "later budgeted");
+  const ask = (at: number, mayDraw: boolean) =>
+    nodes.nodes[at]!.ledger.hold({
+      ...asking({ account, amount: "1", units: 100, kind: "text" }),
+      origin: originOf(key),
+      beyondHold: true,
+      mayDraw,
+    });
+  for (const node of nodes.nodes) {
+    for (let at = 0; at < 12; at++) await node.warm(account, "1");
+  }
+  const drawn = [await ask(0, true), await ask(0, true), await ask(1, true)];
+  assert.equal(nodes.nodes.flatMap((node) => node.draws()).length, 3);
+  assert.deepEqual(await spendOf(sql, key), ["0.00", "0.00"]);
+  await sql`update api_key set budget_amount = 3, budget_period = 'total' where id = ${key}`;
+  await nodes.nodes[1]!.ledger.keyChanged(key);
+  // In the same statement as what was drawn, and with mayDraw as of before the change.
+  const [, same] = await Promise.allSettled([
+    nodes.nodes[0]!.ledger.keyChanged(key),
+    ask(0, true),
+  ]);
+  assert.equal(same.status, "rejected");
+  assert.equal(same.reason.code, NOT_COVERED.code);
+  assert.deepEqual(await spendOf(sql, key), ["0.00", "3.00"]);
+  for (const [at, hold] of drawn.entries()) {
+    await assert.rejects(ask(at % 2, at === 0), NOT_COVERED);
+    await hold.settle(costing("1", 100));
+  }
+  assert.deepEqual(await spendOf(sql, key), ["3.00", "0.00"]);
+  await nodes.mustBeSound();
+});
+
 for (const count of [1, 3]) {
   Deno.test(`50 calls at once over ${count} nodes serve the 10 that the budget covers, while another key draws from reserves`, async () => {
     await using nodes = await openReserveNodes(count);

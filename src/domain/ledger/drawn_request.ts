@@ -35,7 +35,8 @@ export class DrawnRequest implements Resolver {
     private readonly scale: number,
   ) {
     // It is tried again after a while; the settlement needs no hold.
-    draw.move = () => void this.#getHold().catch(() => undefined);
+    draw.move = () => this.#getHold().then(() => undefined, () => undefined);
+    draw.key = request.origin?.key ?? null;
   }
 
   async settle(id: string, charge: Charge): Promise<Resolution> {

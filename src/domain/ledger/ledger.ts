@@ -3,6 +3,7 @@ import type { Database } from "../../platform/database/database.ts";
 import { readFunds } from "./balance.ts";
 import type { LogRows } from "./batch.ts";
 import { Bookings, holdResolver } from "./bookings.ts";
+import { ChangedKeys } from "./changed_keys.ts";
 import { DrawnRequest } from "./drawn_request.ts";
 import {
   type Hold,
@@ -47,6 +48,11 @@ export interface Ledger extends Resolver {
   funds(account: string): Promise<Funds>;
   /** Throws `insufficient_balance` or `key_budget_exceeded`. */
   hold(request: HoldRequest): Promise<Hold>;
+  /**
+   * A key may have got a budget, which counts holds and not draws: its requests that draw get holds, and none draws for a
+   * while that does not know of it. Done when the budget counts them.
+   */
+  keyChanged(key: string): Promise<void>;
   /** Of an item that a statement of the caller has run; reports what exceeded its hold. */
   resolved(outcome: Outcome): Resolution;
 
@@ -64,8 +70,11 @@ export function openLedger(options: LedgerOptions): Ledger {
     ? null
     : new Reserves(database.sql, options.reserves);
 
+  const changedKeys = new ChangedKeys();
+
   function tryDraw(request: HoldRequest): Hold | null {
     if (reserves === null || request.mayDraw !== true) return null;
+    if (changedKeys.has(request.origin?.key ?? "")) return null;
     const { currencyScale: scale } = money();
     const draw = reserves.draw(request.account, request.quote, scale);
     if (draw === null) return null;
@@ -92,6 +101,10 @@ export function openLedger(options: LedgerOptions): Ledger {
       const held = await holdAlone({ ...request, ttlSeconds });
       renewer.add(request.id, request.ttlSeconds);
       return held;
+    },
+    async keyChanged(key) {
+      changedKeys.add(key);
+      await reserves?.moveDraws(key);
     },
     renew: () => renewer.renew(database.sql),
     funds: (account) => readFunds(database.sql, account),

@@ -26,8 +26,10 @@ export interface Draw {
   isTold: boolean;
   /** A statement that ends it waits or is under way. It has copied `isTold`, so that must not change any more. */
   isEnding: boolean;
-  /** Gives the request a hold of its own. */
-  move: () => void;
+  /** The API key of the request. */
+  key: string | null;
+  /** Gives the request a hold of its own, if it can. */
+  move: () => Promise<void>;
   /** When that is tried, if it has not ended; as `performance.now()`. */
   moveAt: number;
 }
@@ -133,7 +135,8 @@ export class Reserve {
       drawnAt: now,
       isTold: false,
       isEnding: false,
-      move() {},
+      key: null,
+      move: () => Promise.resolve(),
       moveAt: now + moveMs,
     };
     this.draws.add(draw);

@@ -88,6 +88,13 @@ export class Reserves implements AsyncDisposable {
     if (reserve.isClosing && this.#reserves.has(reserve)) this.#renewSoon(reserve.account);
   }
 
+  /** Gives requests of a key holds of their own. */
+  async moveDraws(key: string): Promise<void> {
+    const draws = [...this.#reserves].flatMap(({ draws }) => [...draws]);
+    const own = draws.filter((draw) => draw.key === key && !draw.isEnding);
+    await Promise.all(own.map((draw) => draw.move()));
+  }
+
   /** Renews, tops up and returns what is due. One statement at a time. */
   renew(): Promise<void> {
     this.#isAllDue = true;
@@ -194,7 +201,7 @@ export class Reserves implements AsyncDisposable {
     for (const draw of draws) {
       if (draw.isEnding || now < draw.moveAt) continue;
       draw.moveAt = now + this.#timing.moveMs;
-      draw.move();
+      void draw.move();
     }
   }
 
@@ -248,7 +255,7 @@ export class Reserves implements AsyncDisposable {
     if (outcome === "gone") {
       this.#forget(reserve);
       // Nothing is held for them any more.
-      for (const draw of reserve.draws) if (!draw.isEnding) draw.move();
+      for (const draw of reserve.draws) if (!draw.isEnding) void draw.move();
       return;
     }
     for (const [at, bucket] of renewed.allocations.entries()) {

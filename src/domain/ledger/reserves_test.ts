@@ -162,7 +162,7 @@ Deno.test("a request that lasts three seconds gets a hold of its own, and is tri
   await open.warm();
   const draw = open.draw()!;
   let moves = 0;
-  draw.move = () => moves++;
+  draw.move = () => Promise.resolve(void moves++);
   for (const [ms, expected] of [[2_999, 0], [3_000, 1], [5_999, 1], [6_000, 2]] as const) {
     open.clock.ms = ms;
     await open.reserves.renew();
@@ -180,7 +180,7 @@ Deno.test("if a reserve is gone, nothing is drawn from it and its requests get h
   await open.warm();
   const draw = open.draw()!;
   let moves = 0;
-  draw.move = () => moves++;
+  draw.move = () => Promise.resolve(void moves++);
   outcome = "gone";
   open.clock.ms = 1_000;
   await open.reserves.renew();

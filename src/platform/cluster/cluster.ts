@@ -1,6 +1,6 @@
 import type { Sql } from "postgres";
 import { newId } from "../../lib/ids.ts";
-import { sleep } from "../../lib/timers.ts";
+import { sleep, withTimeout } from "../../lib/timers.ts";
 import type { Database, Queries } from "../database/database.ts";
 import { ignoreStorageUnavailable } from "../database/storage_error.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -14,7 +14,8 @@ export interface CacheVersion {
   topic: Topic;
   subject: string;
 }
-export type Listener = (topic: Topic, subject: string) => void;
+/** A change is acted on when its promise is fulfilled; the node waits for it for a second at most. */
+export type Listener = (topic: Topic, subject: string) => void | Promise<void>;
 
 /** Another node on the same database. */
 export interface Peer {
@@ -56,6 +57,8 @@ const HEARTBEAT_MS = 2_000;
 const CACHE_VALID_MS = 5_000;
 /** … and only well after that do others stop waiting for it. */
 export const DEAD_SECONDS = 10;
+/** What a change makes other parts do must not end the heartbeats. */
+const LISTENERS_MS = 1_000;
 const CHANNEL = "tollgate_change";
 
 export interface ClusterOptions {
@@ -214,10 +217,12 @@ class PostgresCluster implements Cluster {
         select number, topic, subject from change where number > ${
         String(this.#seen)
       }::bigint order by number`;
+      const steps: (void | Promise<void>)[] = [];
       for (const { number, topic, subject } of rows) {
-        for (const listener of this.#listeners) listener(topic, subject);
+        for (const listener of this.#listeners) steps.push(listener(topic, subject));
         this.#seen = BigInt(number);
       }
+      await withTimeout(Promise.allSettled(steps), LISTENERS_MS, () => undefined);
       await this.#syncPeers();
       this.#cacheValidUntil = startedAt + CACHE_VALID_MS;
     } catch (error) {

@@ -6,7 +6,7 @@
 -- a twentieth of the item. What runs once per call, or seldom, has its own function.
 --
 -- A hold of a key with a budget must fit into what is left of that: over_budget, with budget_left. What was drawn from a
--- reserve fits: such keys do not draw.
+-- reserve, before the key had a budget, counts and is not refused.
 create or replace function ledger_run_items(batch ledger_item[], at timestamptz) returns setof ledger_outcome
 language plpgsql
 -- The tables grow from nothing to millions of rows between two updates of their statistics; the queries
@@ -185,7 +185,11 @@ begin
       elsif is_reserved then
         -- What was drawn gets a hold of its own; it stays frozen.
         r := row(item.n, part, item.allocations, item.held);
+        b := array_position(budget_key, item.key_id);
         for slot in 1 .. cardinality(lines) loop
+          if b is not null and item.allocations[slot] not like 'quota:%' then
+            budget_left[b] := budget_left[b] - item.held[slot];
+          end if;
           line_held[lines[slot]] := line_held[lines[slot]] - item.held[slot];
           if item.is_told then
             line_drawn[lines[slot]] := line_drawn[lines[slot]] - item.held[slot];
