@@ -40,6 +40,8 @@ export interface HttpExchange {
   bodyBytesMax?: number;
   /** Memory reservation of a large body; released with the response. */
   body: BodyReservation | null;
+  /** Time of upstreams that is not in the attempts of `logged`: at the task that the response waited for, or a test. */
+  upstreamMs: number;
   /** The error code of the response. */
   errorCode: string | null;
 }

@@ -7,7 +7,6 @@ import type { ConfigStore } from "../platform/config/config_store.ts";
 import type { Config } from "../platform/config/config.ts";
 import type { RequestBodies } from "../domain/limits/request_bodies.ts";
 import { closeAfter, isUnfinished } from "../domain/limits/unfinished_bodies.ts";
-import type { OpenRequest } from "../domain/requests/open_request.ts";
 import type { Log } from "../platform/telemetry/log.ts";
 import type { Metrics } from "../platform/telemetry/metrics.ts";
 import type { Tracer } from "../platform/tracing/tracer.ts";
@@ -20,6 +19,7 @@ import { noteResponse } from "./note_response.ts";
 import { renderError, toApiError } from "./render_error.ts";
 import { endRequestSpan, startRequestSpan } from "./request_span.ts";
 import { healthRoutes } from "./routes/health.ts";
+import { hasServerTiming, serverTiming } from "./server_timing.ts";
 
 const HOST = /^[\w.:[\]-]{0,300}$/;
 const URL_CHARACTERS_MAX = 16_384;
@@ -130,6 +130,7 @@ export class RequestHandler {
       rate: null,
       bodies: this.deps.bodies,
       body: null,
+      upstreamMs: 0,
       errorCode: null,
     };
     this.deps.onRequest?.(requestId, exchange.method, exchange.path);
@@ -229,7 +230,7 @@ export class RequestHandler {
     const ms = performance.now() - exchange.startedAt;
     const { metrics, log } = this.deps;
     const { path, logged } = exchange;
-    if (path.startsWith("/v1/")) headers.append("server-timing", serverTiming(ms, logged));
+    if (hasServerTiming(path)) headers.append("server-timing", serverTiming(exchange, ms));
     const sent = logged?.bodies ? noteResponse(response, logged.bodies) : response;
     endRequestSpan(exchange, response.status);
     logged?.respond(response.status, exchange.errorCode, ms);
@@ -257,13 +258,6 @@ export class RequestHandler {
     });
     return sent;
   }
-}
-
-/** How long the gateway and the models took until the response began. The first number is without the second. */
-function serverTiming(ms: number, logged: OpenRequest | null): string {
-  const upstreamMs = logged?.upstreamMs ?? 0;
-  const gateway = `gateway;dur=${(ms - upstreamMs).toFixed(1)}`;
-  return upstreamMs === 0 ? gateway : `${gateway}, upstream;dur=${upstreamMs.toFixed(1)}`;
 }
 
 /** The path of an absolute URL, without parsing all of it. */

@@ -42,6 +42,7 @@ export function testProviderEndpoint(
     const provider = c.req.param("id") ?? "";
     const { signal } = c.req.raw;
     const test = await testProvider(upstreams, c.env.config, { provider, model, signal });
+    c.env.upstreamMs = test.duration_ms;
     // The call costs money.
     await writeAudit(database.sql, actorOf(c), { action: "provider.test", subject: provider });
     return sendJson(JSON.stringify(test));

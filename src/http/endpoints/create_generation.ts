@@ -1,6 +1,8 @@
 import { ApiError } from "../../lib/api_error.ts";
-import type { TaskRow } from "../../workflows/tasks/task.ts";
+import { isOver, type TaskRow } from "../../workflows/tasks/task.ts";
+import { upstreamTimeOf } from "../../workflows/tasks/upstream_time.ts";
 import type { Model, Route } from "../../platform/config/config.ts";
+import { nullIfUnavailable } from "../../platform/database/storage_error.ts";
 import { modelForRoute } from "../../platform/config/usable_model.ts";
 import { identifyRequest } from "../../domain/idempotency/key.ts";
 import { checkUrl } from "../../platform/outbound/check_url.ts";
@@ -64,7 +66,21 @@ export async function awaitHere(
   ms: number,
 ): Promise<TaskRow> {
   using stop = deps.stopping(c);
-  return await awaitTask(deps.tasks, row, ms, stop.signal);
+  const awaited = await awaitTask(deps.tasks, row, ms, stop.signal);
+  await noteUpstreamTime(deps, c, row);
+  return awaited;
+}
+
+/** For `Server-Timing`, after a wait: how long upstreams had the task while this request was there. */
+export async function noteUpstreamTime(
+  { tasks }: TaskEndpointDeps,
+  { env, req }: HttpContext,
+  before: TaskRow,
+): Promise<void> {
+  if (isOver(before.status) || req.raw.signal.aborted) return;
+  const ms = performance.now() - env.startedAt;
+  const known = await upstreamTimeOf(tasks.database.sql, before.id, ms).catch(nullIfUnavailable);
+  env.upstreamMs = known ?? 0;
 }
 
 /** The headers of every response with a task. */

@@ -6,7 +6,13 @@ import { awaitSpeech } from "../../workflows/speech/await_speech.ts";
 import { isOver } from "../../workflows/tasks/task.ts";
 import type { BodyEndpoint } from "../exchange.ts";
 import { readPreferences } from "../prefer.ts";
-import { acceptOrReplay, callOf, requestedModel, respondWithTask } from "./create_generation.ts";
+import {
+  acceptOrReplay,
+  callOf,
+  noteUpstreamTime,
+  requestedModel,
+  respondWithTask,
+} from "./create_generation.ts";
 import { sendAudio } from "./send_audio.ts";
 import type { TaskEndpointDeps } from "./tasks.ts";
 
@@ -33,7 +39,10 @@ export function createSpeech(deps: TaskEndpointDeps, route: Route): BodyEndpoint
       config: c.env.config,
       client: c.req.raw.signal,
       stop: stop.signal,
-    }).finally(release);
+    }).finally(async () => {
+      release?.();
+      await noteUpstreamTime(deps, c, created.row);
+    });
     return sendAudio(audio, accepted);
   };
 }
