@@ -1,6 +1,7 @@
 import { ApiError } from "../lib/api_error.ts";
 import { readDisposition, readParameters } from "./form_disposition.ts";
 import { pauseBetweenPieces, PieceCounter } from "../domain/limits/body_pieces.ts";
+import { CutBody } from "../domain/limits/cut_body.ts";
 import { type BodyPace, isTooSlow, PACE, tooSlow } from "../domain/limits/paced_reads.ts";
 import { withTimeout } from "../lib/timers.ts";
 
@@ -174,7 +175,7 @@ class Window {
         throw tooSlow();
       });
     } catch (error) {
-      throw error instanceof ApiError ? error : broken(error);
+      throw error instanceof ApiError ? error : new CutBody(error);
     } finally {
       this.#waitedMs += performance.now() - since;
     }

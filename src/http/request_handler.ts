@@ -5,6 +5,7 @@ import { nextTurn } from "../lib/next_turn.ts";
 import { ApiError } from "../lib/api_error.ts";
 import type { ConfigStore } from "../platform/config/config_store.ts";
 import type { Config } from "../platform/config/config.ts";
+import { CutBody } from "../domain/limits/cut_body.ts";
 import type { RequestBodies } from "../domain/limits/request_bodies.ts";
 import { closeAfter, isUnfinished } from "../domain/limits/unfinished_bodies.ts";
 import type { Log } from "../platform/telemetry/log.ts";
@@ -195,7 +196,7 @@ export class RequestHandler {
   }
 
   #toErrorResponse(error: unknown, request: Request, exchange: HttpExchange): Response {
-    if (request.signal.aborted && isDisconnectError(error, request.signal)) {
+    if (isDisconnectError(error, request.signal)) {
       exchange.errorCode = "client_disconnected";
       return new Response(null, { status: CLIENT_DISCONNECTED });
     }
@@ -268,8 +269,10 @@ function pathOf(url: string): string {
   return end === -1 ? url.slice(start) : url.slice(start, end);
 }
 
-/** How a wait for an upstream, or for money, ends when the client disconnects. */
-function isDisconnectError(error: unknown, { reason }: AbortSignal): boolean {
-  return error === reason || error instanceof UpstreamFailure ||
-    (error instanceof ApiError && error.code === "upstream_timeout");
+/** How the reading of a body, or a wait for an upstream or for money, ends when the client disconnects. */
+function isDisconnectError(error: unknown, { aborted, reason }: AbortSignal): boolean {
+  // The signal does not abort while the body is read.
+  if (error instanceof CutBody) return true;
+  return aborted && (error === reason || error instanceof UpstreamFailure ||
+    (error instanceof ApiError && error.code === "upstream_timeout"));
 }

@@ -1,5 +1,6 @@
 import { ApiError } from "../../lib/api_error.ts";
 import { pauseBetweenPieces, PieceCounter } from "./body_pieces.ts";
+import { CutBody } from "./cut_body.ts";
 import { periodic, rethrow } from "../../lib/timers.ts";
 
 /** Minimum speed of request bodies. */
@@ -54,7 +55,7 @@ export class PacedReads implements Disposable {
         resolve(bytes);
       }, (cause) => {
         this.#reads.delete(read);
-        reject(cutShort(cause));
+        reject(new CutBody(cause));
       });
     });
   }
@@ -76,7 +77,7 @@ export class PacedReads implements Disposable {
     try {
       while (true) {
         const { done, value } = await reader.read().catch((cause) => {
-          throw cutShort(cause);
+          throw new CutBody(cause);
         });
         if (failure !== null) throw failure;
         if (done) return;
@@ -155,9 +156,4 @@ export function tooSlow(): ApiError {
     "request_timeout",
     "The body came too slowly and was given up: send it again over a faster connection.",
   );
-}
-
-/** The client has disconnected; hardly any client sees this error. */
-function cutShort(cause: unknown): ApiError {
-  return new ApiError("invalid_json", "The body ended before it was whole.", { cause });
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { fakeTime } from "../../../test/helpers/fake_time.ts";
 import { ApiError } from "../../lib/api_error.ts";
+import { CutBody } from "./cut_body.ts";
 import { isTooSlow, PacedReads, type PieceReader } from "./paced_reads.ts";
 
 const PACE = { graceMs: 1_000, bytesPerSecond: 100 };
@@ -50,7 +51,7 @@ Deno.test("a small body has the grace period to arrive", async () => {
   resolve(new Uint8Array([7]));
   assert.deepEqual(await inTime, new Uint8Array([7]));
   const cut = reads.whole(Promise.reject(new Error("connection reset")));
-  await assert.rejects(cut, failsWith("invalid_json"));
+  await assert.rejects(cut, CutBody);
   await time.advance(250);
   assert.equal(time.timers, 0, "no read is left to look at");
 });
@@ -187,13 +188,13 @@ Deno.test("a body ends when a piece is refused, or when it is stopped from outsi
   assert.equal(stopped.state.isCancelled, true);
 });
 
-Deno.test("a body that breaks off is an error of the client", async () => {
+Deno.test("a body that breaks off tells that the client has gone", async () => {
   using _time = fakeTime();
   using reads = new PacedReads(PACE);
   const body = openBody();
   const reading = reads.pieces(body.stream, reader());
   body.feed.error(new Error("connection reset"));
-  await assert.rejects(reading, failsWith("invalid_json"));
+  await assert.rejects(reading, CutBody);
 });
 
 Deno.test("many small pieces are refused, and let others run meanwhile", async () => {
