@@ -162,6 +162,10 @@ Deno.test({
       create table request_body_2025_03_01 partition of request_body
         for values from ('2025-03-01 00:00:00+00') to ('2025-03-02 00:00:00+00');
       insert into request_body values ('req_1', '2025-03-01 12:00:00+00', '\\x00ff', 2, null, 0);
+      create table transfer_2025_03 partition of transfer
+        for values from ('2025-03-01 00:00:00+00') to ('2025-04-01 00:00:00+00');
+      insert into transfer (id, unit, debit, credit, amount, account_id, kind, created_at)
+        values ('t', 'money', 'topup', 'cash:acc_1', 10, 'acc_1', 'credit', '2025-03-05');
       insert into archive_month (month, archived_at) values ('2025-03-01', now());
       insert into archive_file (month, table_name, store, key, rows, amount)
         values ('2025-03-01', 'receipt', 'local', 'archive-receipt-2025-03.csv.gz', 1, 0.5);
@@ -198,6 +202,15 @@ Deno.test({
       partition: "webhook_delivery_2025_03",
       options: ["fillfactor=80"],
     });
+    for (
+      const change of [
+        "update transfer_2025_03 set amount = 1",
+        "delete from transfer_2025_03",
+        "truncate transfer_2025_03",
+      ]
+    ) {
+      await assert.rejects(async () => await target.sql.unsafe(change), /never changed or removed/);
+    }
   },
 });
 

@@ -124,6 +124,44 @@ Deno.test("receipts of before count as what their keys have spent", STRICT, asyn
   ]);
 });
 
+Deno.test("months of before reject changes, and are not written again for it", STRICT, async () => {
+  await using fresh = await freshDatabase();
+  await using database = await fresh.open();
+  const { sql } = database;
+  await applyFirst(fresh.dataDir, sql, 26);
+  const bounds = {
+    receipt: [newId("req", 0), newId("req", 1e12)],
+    transfer: ["2001-01-01", "2001-02-01"],
+  };
+  for (const [table, [from, to]] of Object.entries(bounds)) {
+    await sql.unsafe(
+      `create table ${table}_2001_01 partition of ${table} for values from ('${from}') to ('${to}')`,
+    );
+  }
+  await sql`
+    insert into transfer (id, unit, debit, credit, amount, account_id, kind, created_at)
+    values ('credit:1', 'money', 'topup', 'cash:acc_1', 10, 'acc_1', 'credit', '2001-01-05')`;
+  const readFiles = async () => [
+    ...await sql`
+      select relname, pg_relation_filenode(oid) as file from pg_class
+       where relname in ('receipt_2001_01', 'transfer_2001_01', 'audit_entry_default') order by 1`,
+  ];
+  const before = await readFiles();
+  const { applied } = await migrate(sql);
+  assert.deepEqual(applied[0], "0027_append_only_partitions.sql");
+  assert.deepEqual(await readFiles(), before);
+  for (
+    const change of [
+      "update transfer_2001_01 set amount = 1",
+      "delete from transfer_2001_01",
+      "truncate transfer_2001_01",
+      "truncate receipt_2001_01",
+      "truncate receipt_default",
+      "truncate audit_entry_default",
+    ]
+  ) await assert.rejects(async () => await sql.unsafe(change), /never changed or removed/, change);
+});
+
 /** An empty database with the first migrations only. */
 async function applyFirst(dataDir: string, sql: Sql, count: number): Promise<void> {
   await sql`drop schema public cascade`;

@@ -1,5 +1,6 @@
 import type postgres from "postgres";
 import type { Queries } from "./database.ts";
+import { rejectTruncate } from "./partitions.ts";
 import { StorageError } from "./storage_error.ts";
 
 /** Rows of one table that were copied and compared. */
@@ -123,6 +124,7 @@ async function createSamePartitions(from: Queries, to: Queries): Promise<void> {
        ${options === null ? "" : `with (${options})`}`,
     );
   }
+  await rejectTruncate(to, [...new Set(partitions.map(({ parent }) => parent))]);
 }
 
 /** By key: a row that refers to another one of its table was made after it. */

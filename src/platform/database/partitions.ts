@@ -53,18 +53,42 @@ export async function createPartitions(
 ): Promise<string[]> {
   const created: string[] = [];
   let failure: unknown;
-  for (const table of tables) {
+  const tryStep = async (step: () => Promise<void>) => {
     try {
-      const wanted = Array.from({ length: table.ahead + 1 }, (_, n) => periodOf(table, now, n));
-      if (isStart) wanted.push(...await periodsOfDefault(sql, table));
-      created.push(...await createPeriods(sql, table, wanted, isStart));
+      await step();
     } catch (error) {
       if ((error as { code?: unknown }).code !== LOCK_NOT_AVAILABLE) throw error;
       failure = error;
     }
+  };
+  for (const table of tables) {
+    await tryStep(async () => {
+      const wanted = Array.from({ length: table.ahead + 1 }, (_, n) => periodOf(table, now, n));
+      if (isStart) wanted.push(...await periodsOfDefault(sql, table));
+      created.push(...await createPeriods(sql, table, wanted, isStart));
+    });
   }
+  await tryStep(() => protectPartitions(sql, tables, isStart));
   if (failure !== undefined && !isStart) throw failure;
   return created;
+}
+
+/** Partitions of append-only tables that a node of an earlier build or an operator has created. */
+async function protectPartitions(
+  sql: postgres.Sql,
+  tables: readonly PartitionedTable[],
+  isStart: boolean,
+): Promise<void> {
+  await sql.begin(async (tx) => {
+    await tx.unsafe(`set local lock_timeout = '${isStart ? LOCK_TIMEOUT_AT_START : LOCK_TIMEOUT}'`);
+    await rejectTruncate(tx, tables.map(({ table }) => table));
+  });
+}
+
+/** Everything else that append-only tables reject, Postgres makes their partitions reject by itself. */
+export async function rejectTruncate(sql: Queries, tables: readonly string[]): Promise<void> {
+  const names = tables.map((table) => `'${table}'`).join(", ");
+  await sql.unsafe(`select partition_reject_truncate(array[${names}]::regclass[])`);
 }
 
 async function createPeriods(
@@ -130,10 +154,10 @@ export async function dropPartitions(
     if (isDone) dropped.push(...names);
   }
   if (mayDrop === undefined) {
-    for (const table of tables) {
-      const { column } = table;
-      await sql.unsafe(
-        `delete from ${table.table}_default where ${column} < ${boundOf(table, keepSince)}`,
+    for (const { table, column, ...rest } of tables) {
+      const old = `${column} < ${boundOf(rest, keepSince)}`;
+      await sql.begin((tx) =>
+        removeFromDefault(tx, table, `delete from ${table}_default where ${old}`)
       );
     }
   }
@@ -178,7 +202,7 @@ export function periodOf(
 const DIGITS = { day: /^(\d{4})_(\d\d)_(\d\d)$/, month: /^(\d{4})_(\d\d)$/ };
 
 /** A moment as a value of the partition key, in quotes. */
-function boundOf({ idPrefix }: PartitionedTable, moment: Date): string {
+function boundOf({ idPrefix }: Pick<PartitionedTable, "idPrefix">, moment: Date): string {
   const bound = idPrefix === undefined
     ? moment.toISOString()
     : idPrefixAt(idPrefix, moment.getTime());
@@ -243,11 +267,26 @@ async function createPartition(
   await tx.unsafe(`
     create table ${name} (like ${table} including defaults including constraints)
     ${fillfactor === undefined ? "" : `with (fillfactor = ${fillfactor})`}`);
-  await tx.unsafe(`
-    with moved as (delete from ${table}_default where ${inPeriod} returning *)
-    insert into ${name} select * from moved`);
+  await removeFromDefault(
+    tx,
+    table,
+    `with moved as (delete from ${table}_default where ${inPeriod} returning *)
+     insert into ${name} select * from moved`,
+  );
   await tx.unsafe(
     `alter table ${table} attach partition ${name} for values from (${first}) to (${end})`,
   );
+  await rejectTruncate(tx, [table]);
   return true;
+}
+
+/** Runs the one kind of statement that may remove rows of an append-only table, and only from its default partition. */
+async function removeFromDefault(
+  tx: postgres.TransactionSql,
+  table: string,
+  statement: string,
+): Promise<void> {
+  await tx`select set_config('tollgate.removes_from', ${`${table}_default`}, true)`;
+  await tx.unsafe(statement);
+  await tx`select set_config('tollgate.removes_from', '', true)`;
 }
