@@ -11,14 +11,15 @@ function formatSize(bytes: number): string {
   return `${(bytes / 1024 ** power).toFixed(power === 0 ? 0 : 1)} ${UNITS[power]}`;
 }
 
-const COLUMNS = ["NAME", "ROWS", "SIZE", "NEXT", "FROM"];
+const COLUMNS = ["NAME", "ROWS (ESTIMATE)", "SIZE", "NEXT", "FROM"];
 
 function sizeRow(
   { name, rows, bytes }: { name: string; rows: number | null; bytes: number },
   part?: StoredPartition,
 ): string[] {
   const next = part?.next ?? "";
-  return [name, rows === null ? "" : String(rows), formatSize(bytes), next, part?.due_at ?? ""];
+  const estimate = rows === null ? "unknown" : String(rows);
+  return [name, estimate, formatSize(bytes), next, part?.due_at ?? ""];
 }
 
 const readOverview = (terminal: Terminal) =>

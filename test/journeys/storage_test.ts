@@ -74,7 +74,7 @@ Deno.test("storage of months that are over their time", async (t) => {
     async () => {
       const { code, out } = await cli(gateway, ["storage", "sweep", "--dry-run"]);
       assert.equal(code, 0);
-      assert.match(out, /receipt_2026_01 +.*archive +2026-06-01T00:00:00\.000Z/);
+      assert.match(out, /receipt_2026_01 +(\d+|unknown) .*archive +2026-06-01T00:00:00\.000Z/);
       assert.match(out, /transfer_2026_01/);
       assert.equal(await statusOf(gateway.get(`/v1/usage/${old}`)), 200);
       const all = await (await gateway.get("/v1/usage")).json();
@@ -160,6 +160,44 @@ Deno.test("storage of months that are over their time", async (t) => {
 
 const cli = (gateway: TestGateway, args: string[]) =>
   runCli(args, { GATEWAY_URL: gateway.address, ADMIN_TOKEN });
+
+Deno.test("gateway storage list estimates rows: at once, after an analyze, and unknown where it cannot", async () => {
+  await using gateway = await openGateway();
+  const { sql } = gateway.gateway.database;
+  await sql`create table transfer_2020_01 partition of transfer
+    for values from ('2020-01-01T00:00:00Z') to ('2020-02-01T00:00:00Z')`;
+  const rowsOf = async () => {
+    const { tables } = await storageOf(gateway);
+    const { rows, partitions } = tables.find(({ name }) => name === "transfer")!;
+    return [rows, partitions.find(({ name }) => name === "transfer_2020_01")!.rows];
+  };
+  const listed = async () => {
+    const { out } = await cli(gateway, ["storage", "list", "--table", "transfer"]);
+    return /transfer_2020_01 +(\S+)/.exec(out)![1];
+  };
+  const write = (from: number, to: number) =>
+    sql.begin(async (tx) => {
+      await tx`
+        insert into transfer (id, unit, debit, credit, amount, account_id, kind, created_at)
+        select 't' || n, 'money', 'topup', 'cash:a', 1, 'a', 'credit', '2020-01-05' from generate_series(
+          ${from}::int, ${to}::int) n`;
+      // Counters of a session are shown after a second otherwise.
+      await tx`select pg_stat_force_next_flush()`;
+    });
+  assert.equal((await rowsOf())[1], 0, "an empty table needs no estimate");
+  const [before] = await rowsOf();
+  await write(1, 40);
+  assert.deepEqual([(await rowsOf())[1], await listed()], [40, "40"]);
+  await write(41, 2000);
+  await sql`analyze transfer_2020_01`;
+  await write(2001, 4000);
+  const [all, part] = await rowsOf();
+  assert.ok(part! > 3600 && part! < 4400, `by pages: ${part}`);
+  assert.equal(all! - part!, before);
+  await sql`update pg_class set reltuples = -1, relpages = 0 where relname = 'transfer_2020_01'`;
+  await sql`select pg_stat_reset_single_table_counters('transfer_2020_01'::regclass)`;
+  assert.deepEqual([await rowsOf(), await listed()], [[null, null], "unknown"]);
+});
 
 Deno.test("a sweep removes tasks that ended long ago with their subtasks, and no others", async () => {
   await using gateway = await openGateway();

@@ -19,7 +19,7 @@ import { addMonths } from "./due_months.ts";
 /** A table of the database, as operators see it. */
 export interface StoredTable {
   name: string;
-  /** As Postgres estimates them; null before its first estimate. */
+  /** As Postgres estimates them; null where it has no estimate yet. */
   rows: number | null;
   /** With indexes. */
   bytes: number;
@@ -88,12 +88,21 @@ interface Size {
   bytes: number;
 }
 
+/**
+ * Rows are estimated without reading them: by those per page at the last vacuum or analyze, times the pages there are
+ * now. Small and young tables have seen neither for days: there the counter of inserts and deletes is used, which is
+ * zero after a crash.
+ */
 async function readSizes(sql: Queries): Promise<Map<string, Size>> {
   const rows = await sql<Size[]>`
     select c.relname as name, i.inhparent::regclass::text as parent,
-           case when c.reltuples >= 0 then c.reltuples::float8 end as rows,
+           round(case when c.relkind = 'p' then null
+                      when s.pages = 0 then 0
+                      when c.reltuples >= 0 and c.relpages > 0 then c.reltuples / c.relpages * s.pages
+                      else nullif(pg_stat_get_live_tuples(c.oid), 0) end)::float8 as rows,
            pg_total_relation_size(c.oid)::float8 as bytes
-      from pg_class c left join pg_inherits i on i.inhrelid = c.oid
+      from pg_class c left join pg_inherits i on i.inhrelid = c.oid,
+           lateral (select pg_relation_size(c.oid) / current_setting('block_size')::int as pages) s
      where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p')`;
   return new Map(rows.map((row) => [row.name, row]));
 }
@@ -104,12 +113,13 @@ function toStoredTable(
   sizes: readonly Size[],
   partitions: StoredPartition[],
 ): StoredTable {
-  const parts = sizes.filter((size) => size.name === name || size.parent === name);
-  const rows = parts.flatMap((part) => part.rows ?? []);
+  const own = sizes.filter((size) => size.name === name);
+  const parts = sizes.filter((size) => size.parent === name);
+  const rows = (parts.length === 0 ? own : parts).map((part) => part.rows);
   return {
     name,
-    rows: rows.length === 0 ? null : rows.reduce((sum, each) => sum + each, 0),
-    bytes: parts.reduce((sum, { bytes }) => sum + bytes, 0),
+    rows: rows.reduce((sum, each) => sum === null || each === null ? null : sum + each, 0),
+    bytes: [...own, ...parts].reduce((sum, { bytes }) => sum + bytes, 0),
     partitions,
   };
 }
