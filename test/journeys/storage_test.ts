@@ -129,6 +129,18 @@ Deno.test("storage of months that are over their time", async (t) => {
     assert.deepEqual(await (await gateway.get("/v1/balance")).json(), before);
   });
 
+  await t.step("sums of the month are 400, and margins have its figures", async () => {
+    const sums = await gateway.get("/v1/usage?group_by=model&from=2026-01-01T00:00:00Z");
+    assert.equal(sums.status, 400);
+    assert.match((await errorOf(sums)).message, /Receipts before 2026-02-01 are archived/);
+    const usage = await cli(gateway, ["usage", "--from", "2026-01-01T00:00:00Z"]);
+    assert.notEqual(usage.code, 0);
+    const margins = await cli(gateway, [
+      ...["margins", "--by", "month,account", "--from", "2026-01-01"],
+    ]);
+    assert.match(margins.out, new RegExp(`2026-01 +${gateway.account} +1 +1\\.25 `));
+  });
+
   await t.step("gateway ledger verify passes, and --archives reads the files", async () => {
     assert.equal((await cli(gateway, ["ledger", "verify"])).code, 0);
     const sound = await cli(gateway, ["ledger", "verify", "--archives"]);
