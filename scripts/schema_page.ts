@@ -1,6 +1,7 @@
 import { verifyLedger } from "../src/domain/ledger/verify.ts";
 import type { Queries } from "../src/platform/database/database.ts";
 import { readFunctions, SHIPPED_SQL } from "../src/platform/database/read_sql_files.ts";
+import { QUEUE_SCHEMA, QUEUE_TABLES } from "./queue_tables.ts";
 import { TASK_RULES } from "../src/workflows/tasks/verify_tasks.ts";
 import type { Sql } from "postgres";
 
@@ -30,9 +31,6 @@ interface Catalog {
   views: readonly { name: string; comment: string | null }[];
 }
 
-/** Tables that the migration itself keeps. */
-const BOOKKEEPING = new Set(["migration", "migration_function"]);
-
 /** The page that describes the schema of a migrated database, in Markdown. */
 export async function writeSchemaPage(sql: Sql): Promise<string> {
   const catalog = await readCatalog(sql);
@@ -52,9 +50,20 @@ export async function writeSchemaPage(sql: Sql): Promise<string> {
     "Constraints of single tables stand with the table.",
     "## Growth",
     "What bounds each table, so that nothing grows for ever:",
-    ["| table | bound |", "|---|---|", ...catalog.tables.map(boundRow)].join("\n"),
+    [
+      "| table | bound |",
+      "|---|---|",
+      ...catalog.tables.map(boundRow),
+      ...QUEUE_TABLES.map(({ name, bound }) => `| ${QUEUE_SCHEMA}.${name} | ${cell(bound)} |`),
+    ].join("\n"),
     "## Tables",
     ...catalog.tables.flatMap((table) => describeTable(catalog, table)),
+    "## Tables of the queue",
+    `With \`storage.queue: postgres\`, graphile-worker has a schema of its own, \`${QUEUE_SCHEMA}\`, which it creates and ` +
+    "upgrades itself.",
+    ...QUEUE_TABLES.flatMap((
+      { name, description },
+    ) => [`### ${QUEUE_SCHEMA}.${name}`, description]),
     "## Views",
     ...catalog.views.map(({ name, comment }) => `**${name}**: ${comment ?? ""}`),
     "## Functions",
@@ -106,11 +115,10 @@ async function readCatalog(sql: Queries): Promise<Catalog> {
      where c.relnamespace = 'public'::regnamespace
        and not exists (select from pg_constraint where conindid = i.indexrelid and contype in ('p', 'u'))
      order by c.relname`;
-  const known = relations.filter(({ name }) => !BOOKKEEPING.has(name));
   return {
     // Partitions look like their table, and come and go.
-    tables: known.filter(({ kind }) => kind !== "v"),
-    views: known.filter(({ kind }) => kind === "v"),
+    tables: relations.filter(({ kind }) => kind !== "v"),
+    views: relations.filter(({ kind }) => kind === "v"),
     columns,
     constraints,
     indexes,
