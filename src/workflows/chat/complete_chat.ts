@@ -115,7 +115,7 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
     const metered = await meter.total();
     const settleMs = deps.timing?.settleMs ?? CHAT_TIMING.settleMs;
     const charge = chargeFor(quote, upstream, metered, prepared.extras);
-    await call.claim?.confirm();
+    if (call.claim !== null) await call.claim.confirm();
     const [{ taken }, json] = await Promise.all([
       traced(call.logged.span, "settle", () => hold.settle(charge, settleMs)),
       // A dialect may store its answer: both writes wait for the disk at the same time.
@@ -125,7 +125,7 @@ export async function completeChat(deps: ChatDeps, call: ChatCall): Promise<Chat
     call.logged.charge = taken;
     reservation.settle(tokenCount(metered));
     // Not before it is paid for: a repeat gets it for nothing.
-    await call.claim?.keep({ body: json, isStream: false });
+    if (call.claim !== null) await call.claim.keep({ body: json, isStream: false });
     return { json, ignored: prepared.requestFor(upstream).ignored };
   } catch (error) {
     reservation.release();

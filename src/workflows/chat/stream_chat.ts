@@ -153,7 +153,7 @@ class StreamedChat {
       this.#settle(metered, null),
     ]);
     // Not before it is paid for: a repeat gets it for nothing.
-    await claim?.keep({ body: this.#recorded!.text, isStream: true });
+    if (claim !== null) await claim.keep({ body: this.#recorded!.text, isStream: true });
     return text;
   }
 
