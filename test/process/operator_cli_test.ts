@@ -58,7 +58,7 @@ Deno.test("gateway token, account, key and audit do what the admin API does, and
     ["usage", "--by", "account", "--csv"],
     /^account,account_name,requests,.*,cost,uncosted/,
   );
-  assert.match((await cli(["usage", "--by", "week"], desk)).text, /group_by must be up to 4/);
+  assert.match((await cli(["usage", "--by", "week"], desk)).text, /group_by must be up to 6/);
   await must(["key", "list", account], /spent 0\.00 +bodies not kept/);
   await must(["account", "close", account], /Account closed/);
 
