@@ -11,7 +11,7 @@ import { ADMIN_TOKEN } from "../helpers/open_gateway.ts";
 const ON_SERVER = { ignore: Deno.env.get("TEST_STORE") === "embedded" };
 
 /** Places in a first start where connections are cut, from its first statement to its last: migrations are most of it. */
-const PLACES = 14;
+const PLACES = 6;
 /** Later starts at once, each on a database of its own: they mostly wait. */
 const PARALLEL = 8;
 
