@@ -81,6 +81,7 @@ export async function openLedger(options: TestLedgerOptions = {}): Promise<TestL
     onOrphanedHold: (id) => strays.push(id),
     ...(options.renewer === undefined ? {} : { renewer: options.renewer }),
   });
+  parts.use(ledger.pending);
   let references = 0;
   const newAccount = async (cash?: string) => {
     const { id } = await createAccount(sql, { name: "tester" });

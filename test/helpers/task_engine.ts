@@ -74,6 +74,7 @@ export async function openTaskEngine(): Promise<TaskEngine> {
     onExceeded() {},
     onOrphanedHold() {},
   });
+  parts.use(ledger.pending);
   const files = parts.use(
     await openFiles({
       sql: counted.sql,

@@ -1,5 +1,6 @@
 /** What many callers on many nodes do to one ledger at once. On a real Postgres. */
 import assert from "node:assert/strict";
+import { until } from "../helpers/chat_gateway.ts";
 import { createAccount } from "../../src/domain/accounts/accounts.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { formatDecimal } from "../../src/lib/money.ts";
@@ -44,6 +45,7 @@ async function openNodes(count: number): Promise<Nodes> {
       onOrphanedHold() {},
     })
   );
+  for (const { pending } of ledgers) parts.use(pending);
   const database = databases[0]!;
   const closing = parts.move();
   return {
@@ -251,7 +253,9 @@ Deno.test(
       results.flatMap(({ status }, at) => status === "rejected" ? [at] : []),
       [7],
     );
-    assert.equal(await nodes.available(account), "80.00");
+    // It was given up, and costs nothing.
+    await until("nothing waits", () => ledger.pending.size === 0);
+    assert.equal(await nodes.available(account), "81.00");
     await nodes.mustBeSound();
   },
 );
