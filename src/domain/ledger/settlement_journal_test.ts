@@ -156,6 +156,7 @@ Deno.test("lines that are not settlements count as damaged", () =>
     await Deno.mkdir(folder, { recursive: true });
     const lines = [
       item("good"),
+      item("given up", { op: "void" }),
       item("bad", { op: "hold" }),
       item("bad", { num: "-1" }),
       item("bad", { den: "" }),
@@ -166,8 +167,8 @@ Deno.test("lines that are not settlements count as damaged", () =>
     await Deno.writeTextFile(join(folder, "notes.jsonl"), "not ours");
     const [journal, ...others] = readJournals(folder);
     assert.deepEqual(others, []);
-    assert.deepEqual(journal!.items.map(({ id }) => id), ["good"]);
-    assert.deepEqual([journal!.damaged, journal!.left, journal!.failed], [5, 1, 0]);
+    assert.deepEqual(journal!.items.map(({ id }) => id), ["good", "given up"]);
+    assert.deepEqual([journal!.damaged, journal!.left, journal!.failed], [5, 2, 0]);
   }));
 
 Deno.test("a folder that cannot be read is an error", () =>

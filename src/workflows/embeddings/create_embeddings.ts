@@ -98,7 +98,7 @@ export async function createEmbeddings(
     const tokens = believed ?? await estimateTokens(request.inputs);
     const usage = embeddingUsage(tokens, believed === null);
     const charge = chargeUsage(quote, usage, costAttribution(upstream, usage));
-    await call.claim?.confirm();
+    if (call.claim !== null) await call.claim.confirm();
     const { taken } = await hold.settle(charge, SETTLE_MS);
     call.logged.tokens = { input: tokens, cachedInput: 0, output: 0, reasoning: 0 };
     call.logged.charge = taken;
